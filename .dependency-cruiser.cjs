@@ -54,9 +54,17 @@ const SYNCER = ['objects', 'mailbox', 'sees', 'whose', 'tells', 'down', 'up'].ma
 // Shared parts of the command lines stand in shell/; `orrery` runs both plugins, too.
 const CLI = ['shell', 'ws', 'kubestellar', 'orrery'].map(folder => `src/cli/${folder}`)
 // What stands beside these rooms starts them, and takes an event or a task to one of them.
-const PLACEMENT = ['inventory', 'join', 'mailboxes', 'retention', 'copies', 'status', 'feedback', 'preview'].map(
-  room => `src/controllers/placement/${room}`,
-)
+const PLACEMENT = [
+  'signals',
+  'inventory',
+  'join',
+  'mailboxes',
+  'retention',
+  'copies',
+  'status',
+  'feedback',
+  'preview',
+].map(room => `src/controllers/placement/${room}`)
 
 const inOrder = (folders, last = []) =>
   folders.map((folder, index) => ({

@@ -1,19 +1,16 @@
-/** What follows when copies are as they should be: work statuses, the cluster's report and the placements' reports. */
+/** Makes copies what they should be, and signals which of them are. */
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ConvergedCopy } from './copies/copiesTogether.ts'
 import type { CopyReconciler } from './copies/copyReconciler.ts'
 import type { Decision } from './copies/decide.ts'
-import type { PlacementJoin } from './join/placementJoin.ts'
-import { reportTasks, type Task, told } from './join/task.ts'
+import type { Task } from './join/task.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
-import type { WorkStatusFollowers } from './status/workStatusFollowers.ts'
+import type { Signals } from './signals/signals.ts'
 
 export interface ConvergenceDeps {
   copies: Pick<CopyReconciler, 'reconcile'>
-  join: PlacementJoin
-  statuses: WorkStatusFollowers
+  copyChanged: Signals['copyChanged']
   add(task: Task): void
-  addAll(tasks: Iterable<Task>, owner: string): void
   /** Whether the cluster's report is to be looked at later anyway. */
   isReportAwaited(mailbox: Mailbox): boolean
 }
@@ -25,37 +22,31 @@ export class Convergence {
     this.#deps = deps
   }
 
-  /** Makes a copy what it should be, and tells of it when it is. */
+  /** A copy that was neither named nor reported behind is no news when it is found right. */
   async copy(mailbox: Mailbox, key: string, decision: Decision): Promise<ReconcileResult> {
-    const { copies, join, statuses, add, addAll } = this.#deps
+    const { copies, copyChanged, add } = this.#deps
     const ticket = mailbox.changes.ticket(key)
-    const result = await copies.reconcile(mailbox, key, decision).finally(() => statuses.touched(mailbox.name, key))
+    const result = await copies
+      .reconcile(mailbox, key, decision)
+      .finally(() => copyChanged.send(mailbox.name, key, 'written'))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
     const wasToldBehind = mailbox.changes.wasToldBehind(key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     if (ticket === undefined && !wasToldBehind) return result
     if (ticket !== undefined) mailbox.changes.converged(key, ticket)
-    statuses.touched(mailbox.name, key)
-    for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
-      addAll(reportTasks(space, placements), told(space))
+    copyChanged.send(mailbox.name, key, 'converged', result.claims)
     return result
   }
 
-  /** Whoever is told of copies that are as they should be, is told of many of them once. */
+  /** Copies of one batch. */
   converged(copies: readonly ConvergedCopy[]): void {
-    const { statuses, add, addAll } = this.#deps
+    const { copyChanged, add } = this.#deps
     const clusters = new Set<string>()
-    const placements = new Map<string, Set<string>>()
     for (const { mailbox, key, source } of copies) {
-      statuses.touched(mailbox.name, key)
       if (this.#isBehind(mailbox)) clusters.add(mailbox.name)
-      if (!source) continue
-      const names = placements.get(source.space) ?? new Set<string>()
-      for (const name of source.placements) names.add(name)
-      placements.set(source.space, names)
+      copyChanged.send(mailbox.name, key, 'converged', source ? [source] : [])
     }
     for (const mailbox of clusters) add({ type: 'cluster', mailbox })
-    for (const [space, names] of placements) addAll(reportTasks(space, [...names]), told(space))
   }
 
   /** Whether something is to be told of the cluster that is not about to be told. */

@@ -1,10 +1,11 @@
-/** Tasks that news of a mailbox asks for. */
+/** Tasks that news of mailboxes and of copies asks for. */
 
 import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import { reportTasks, type Task, told } from './join/task.ts'
 import type { ObjectFact } from './join/workload.ts'
 import type { Mailbox, MailboxListener } from './mailboxes/mailbox.ts'
+import type { ClaimedBy, CopyChange } from './signals/signals.ts'
 
 export interface MailboxListenerDeps {
   add(task: Task): void
@@ -14,18 +15,16 @@ export interface MailboxListenerDeps {
   look(mailbox: string): void
   join: PlacementJoin
   mailbox(name: string): Mailbox | undefined
-  /** What became of one object in one cluster may be something else now. */
-  touched(mailbox: string, key: string): void
 }
 
-export function mailboxListener({
-  add,
-  addAll,
-  look,
-  join,
-  mailbox: find,
-  touched,
-}: MailboxListenerDeps): MailboxListener {
+/** Reads {@link Signals} of copies, too. */
+export interface CopyTasks extends MailboxListener {
+  copyChanged(mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[]): void
+  /** Everything reported of a cluster may be reported otherwise. */
+  mailboxChanged(mailbox: string): void
+}
+
+export function mailboxListener({ add, addAll, look, join, mailbox: find }: MailboxListenerDeps): CopyTasks {
   const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownerOf(key)): Task & { type: 'copy' } => ({
     type: 'copy',
     mailbox,
@@ -37,20 +36,30 @@ export function mailboxListener({
   }
   return {
     synced: look,
-    changed(mailbox, key) {
-      touched(mailbox, key)
-      add(copy(mailbox, key))
-    },
-    processed: touched,
-    reported(mailbox, key, claims = join.sourcesOf(mailbox, key)) {
-      touched(mailbox, key)
-      for (const { space } of claims) {
-        if (join.wantedState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
+    copyChanged(mailbox, key, what, claims) {
+      switch (what) {
+        case 'content':
+          add(copy(mailbox, key))
+          break
+        case 'standing':
+          for (const { space } of claims ?? join.sourcesOf(mailbox, key)) add({ type: 'source', space, key })
+          break
+        case 'status':
+        case 'generation':
+          for (const { space } of claims ?? join.sourcesOf(mailbox, key))
+            if (join.wantedState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
+          break
+        case 'health':
+        case 'converged':
+          for (const { space, placements } of claims ?? join.sourcesOf(mailbox, key))
+            addAll(reportTasks(space, placements), told(space))
+          break
+        case 'remark':
+          for (const { space, name } of join.leadsFor(mailbox, key)) add({ type: 'report', space, name })
       }
     },
-    healthChanged(mailbox, key) {
-      for (const { space, placements } of join.sourcesOf(mailbox, key))
-        addAll(reportTasks(space, placements), told(space))
+    mailboxChanged(mailbox) {
+      for (const { space, name } of join.placementsOf(mailbox)) add({ type: 'report', space, name })
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
     upsyncFilled(mailbox) {

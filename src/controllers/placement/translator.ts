@@ -60,7 +60,12 @@ class Translator {
     const schema = deps.schema ?? (() => undefined)
     this.#setup = { ...common, places, events, signal, epoch, schema, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
-    const { consents, topology, workspaces, queue, router, together } = this.#parts
+    const { signals, statuses, listener, consents, topology, workspaces, queue, router, together } = this.#parts
+    for (const reader of [statuses, listener]) {
+      signals.copyChanged.on((...what) => reader.copyChanged(...what))
+      signals.mailboxChanged.on(mailbox => reader.mailboxChanged(mailbox))
+    }
+    signals.claimsChanged.on((...what) => statuses.claimsChanged(...what))
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
     this.#unfollow = consents.follow()
     this.#running = Promise.all([

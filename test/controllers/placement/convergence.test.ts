@@ -1,8 +1,8 @@
 /** Whoever was told that a copy is behind is told when it is so no more, whatever made it so. */
 import t from 'tap'
 import { Convergence } from '../../../src/controllers/placement/convergence.ts'
-import type { Task } from '../../../src/controllers/placement/join/task.ts'
 import { Mailbox } from '../../../src/controllers/placement/mailboxes/mailbox.ts'
+import { Signals } from '../../../src/controllers/placement/signals/signals.ts'
 import { objectKey } from '../../../src/placement/words/names.ts'
 
 const KEY = objectKey({ group: '', resource: 'configmaps' }, 'shop', 'page')
@@ -10,7 +10,11 @@ const KEY = objectKey({ group: '', resource: 'configmaps' }, 'shop', 'page')
 /** `meanwhile`: what happens while the copy is looked at. */
 function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
   const mailbox = new Mailbox('m', 's')
-  const told: Task[] = []
+  const told: string[] = []
+  const { copyChanged } = new Signals()
+  copyChanged.on((_mailbox, _key, what) => {
+    if (what === 'converged') told.push(what)
+  })
   const convergence = new Convergence({
     copies: {
       async reconcile() {
@@ -18,10 +22,8 @@ function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
         return {}
       },
     },
-    join: { sourcesOf: () => [{ space: 'w', placements: ['p'] }] } as never,
-    statuses: { touched: () => {} } as never,
-    add: task => void told.push(task),
-    addAll: tasks => void told.push(...tasks),
+    copyChanged,
+    add: () => {},
     isReportAwaited: () => false,
   })
   return { mailbox, told, look: () => convergence.copy(mailbox, KEY, { verb: 'none' }) }
@@ -44,7 +46,7 @@ t.test('a copy that was named, and one that was written although nothing had nam
     if (isNamed) mailbox.changes.name(KEY)
     await look()
     t.notOk(mailbox.changes.isPending(KEY))
-    t.match(told, [{ space: 'w', name: 'p' }], isNamed ? 'named' : 'written by itself')
+    t.same(told, ['converged'], isNamed ? 'named' : 'written by itself')
   }
 })
 
@@ -53,7 +55,7 @@ t.test('a copy that was gone for a moment, while somebody looked', async t => {
   mailbox.changes.toldBehind(KEY)
   mailbox.changes.gone(KEY, 1)
   await look()
-  t.match(told, [{ space: 'w', name: 'p' }])
+  t.same(told, ['converged'])
 })
 
 t.test('of a look that finds nothing to do nobody is told, however often a copy was written before', async t => {

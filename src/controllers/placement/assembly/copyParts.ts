@@ -74,10 +74,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     written: (mailbox, key) => mailboxes.written(mailbox, key),
     wrote: (...what) => mailboxes.wrote(...what),
     remarks,
-    verdictChanged: (mailbox, key) => {
-      for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
-    },
-    generationsChanged: (space, key) => queue.add({ type: 'source', space, key }),
+    copyChanged: parts.signals.copyChanged,
     mailbox: name => (readiness.knowsMailbox(name) ? mailboxes.get(name) : undefined),
   }
   const making = new CopyMaking(deps)
@@ -104,10 +101,8 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
   })
   const convergence = new Convergence({
     copies,
-    join,
-    statuses: parts.statuses,
+    copyChanged: parts.signals.copyChanged,
     add: task => queue.add(task),
-    addAll: (tasks, space) => queue.addAll(tasks, space),
     isReportAwaited: mailbox => parts.clusterReports.isAwaited(mailbox),
   })
   const router = new TaskRouter({

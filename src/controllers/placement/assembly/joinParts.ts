@@ -23,6 +23,7 @@ import {
 } from '../join/task.ts'
 import { PendingMarks } from '../mailboxes/pendingChanges.ts'
 import { Remarks } from '../mailboxes/remarks.ts'
+import { Signals } from '../signals/signals.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
 /** Made first: all others need these. */
@@ -43,17 +44,12 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     random,
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
-  const remarks = new Remarks((mailbox, space, key) => {
-    parts.statuses.touched(mailbox, key)
-    if (!join.isWorkloadSpace(space)) return
-    for (const name of join.workload(space).selectionOf(key).placements)
-      if (join.waysOf(space, name)?.has(mailbox)) report(space, name)
-  })
+  const signals = new Signals()
+  const { copyChanged, mailboxChanged, claimsChanged } = signals
+  const remarks = new Remarks(copyChanged)
   const pendingMarks = new PendingMarks(owner => {
-    if (MAILBOX_NAME.test(owner)) {
-      parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
-      for (const { space, name } of join.placementsOf(owner)) report(space, name)
-    } else {
+    if (MAILBOX_NAME.test(owner)) mailboxChanged.send(owner)
+    else {
       parts.statuses.named(owner)
       parts.reports.named(owner)
     }
@@ -90,7 +86,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
   const join: PlacementJoin = new PlacementJoin(
     {
       copies: (mailboxes, keys, origin) => {
-        parts.statuses.changed(origin, mailboxes, keys)
+        claimsChanged.send(origin, mailboxes, keys)
         pendingCopies.add(origin, keys, mailboxes)
       },
       configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
@@ -105,5 +101,5 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { inventory, queue, remarks, pendingMarks, consents, join, report, naming, pendingCopies }
+  return { signals, inventory, queue, remarks, pendingMarks, consents, join, report, naming, pendingCopies }
 }

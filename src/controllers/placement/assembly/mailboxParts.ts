@@ -41,7 +41,7 @@ const CACHED_OBJECTS = 2000
 /** Made after {@link retentionParts}. */
 export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs, schema } = setup
-  const { inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts
+  const { signals, inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
@@ -83,7 +83,6 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     look: mailbox => checks.ask(mailbox),
     join,
     mailbox: name => mailboxes.get(name),
-    touched: (mailbox, key) => parts.statuses.touched(mailbox, key),
   })
   const synced = (name: string) => {
     const mailbox = mailboxes.get(name)
@@ -101,6 +100,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       closed: mailbox => parts.remarks.forget(mailbox),
     },
     { ...listener, synced },
+    signals,
   )
   const inHand = new CopiesInHand(join, mailboxes)
   const readiness: Readiness = new Readiness({

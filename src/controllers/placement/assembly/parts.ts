@@ -40,10 +40,11 @@ import type { PendingMarks } from '../mailboxes/pendingChanges.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
 import type { UnschedulableMailboxes } from '../mailboxes/unschedulableMailboxes.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
-import type { mailboxListener } from '../mailboxListener.ts'
+import type { CopyTasks } from '../mailboxListener.ts'
 import type { Brake } from '../retention/brake.ts'
 import type { Pauses } from '../retention/pauses.ts'
 import type { RetainedCopies } from '../retention/retainedCopies.ts'
+import type { Signals } from '../signals/signals.ts'
 import type { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import type { ClusterReports } from '../status/clusterReports.ts'
 import type { HoldReports } from '../status/holdReports.ts'
@@ -85,6 +86,7 @@ export interface Common {
 }
 
 export interface JoinParts {
+  readonly signals: Signals
   readonly inventory: Inventory
   readonly queue: WorkQueue<Task>
   readonly pendingMarks: PendingMarks
@@ -125,7 +127,7 @@ export interface MailboxParts {
   readonly kinds: ServedKinds
   readonly stages: ReturnType<typeof newStages>
   readonly workloads: Workloads
-  readonly listener: ReturnType<typeof mailboxListener>
+  readonly listener: CopyTasks
   readonly mailboxes: Mailboxes
   readonly inHand: CopiesInHand
   readonly readiness: Readiness

@@ -12,6 +12,7 @@ import type { Parts, RetentionParts, Setup } from './parts.ts'
 /** Made after {@link statusParts}. */
 export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
   const { places, clock, logger, events } = setup
+  const { claimsChanged } = parts.signals
   const { inventory, join, queue, pendingCopies, report } = parts
   const brake = new Brake({
     join,
@@ -33,7 +34,12 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     },
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
     stays: (space, copies) => {
-      parts.statuses.staying(space, copies)
+      for (const [mailbox, of] of Map.groupBy(copies, copy => copy.mailbox))
+        claimsChanged.send(
+          space,
+          [mailbox],
+          of.map(({ key }) => key),
+        )
       queue.addAll(parts.inHand.claimantsOf(copies), space)
       for (const mailbox of new Set(copies.map(copy => copy.mailbox)))
         for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)

@@ -16,7 +16,7 @@ import type { Parts, Setup, StatusParts } from './parts.ts'
 /** Made after {@link joinParts}. */
 export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const { client, places, clock, epoch, events } = setup
-  const { inventory, join, consents, queue, report } = parts
+  const { signals, inventory, join, consents, queue, report } = parts
   const locations = new SpaceLocations({
     join: {
       placementNames: id => join.placementNames(id),
@@ -28,7 +28,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     renamed: space => statuses.lost(space),
   })
   const statuses: WorkStatusFollowers = new WorkStatusFollowers({
-    join: { workload: space => join.workload(space) },
+    join,
     locations,
     isNamed: space => !parts.pendingMarks.isOpen(space),
   })
@@ -40,12 +40,12 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     isAwaited: space => (parts.mailboxes.known(mailboxAt(space))?.changes.unprocessed ?? 1) > 0,
     changed: (space, keys) => {
       const mailbox = mailboxAt(space)
-      if (keys === 'all') statuses.clusterChanged(mailbox, () => join.claimsIn(mailbox).keys())
-      else for (const key of keys) statuses.touched(mailbox, key)
+      if (keys === 'all') signals.mailboxChanged.send(mailbox)
+      else for (const key of keys) signals.copyChanged.send(mailbox, key, 'outcome')
       const said = outcome(space)
       if (said.live && said.compared) parts.mailboxes.get(mailbox)?.changes.processed(said.processed, isInDoubt(said))
       queue.add({ type: 'cluster', mailbox })
-      for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
+      parts.listener.mailboxChanged(mailbox)
     },
   })
   const clusterReports = new ClusterReports({ client, inventory, outcome, events, clock })

@@ -8,6 +8,7 @@ import type { OwnershipRules } from '../mailboxes/copyOwnership.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
 import type { Brake } from '../retention/brake.ts'
+import type { Signals } from '../signals/signals.ts'
 import type { DecisionFacts } from './decide.ts'
 import type { SourceReader } from './sourceReader.ts'
 
@@ -32,8 +33,5 @@ export interface CopyDeps {
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
   /** Reasons of the center why an object is not in a mailbox as it should be. */
   remarks: Remarks
-  /** The feedback to those who claim an object may change: its owner, its content, or whether the mailbox takes it. */
-  verdictChanged: (mailbox: string, key: string) => void
-  /** The state of a copy is about another generation of its owner's object than before. */
-  generationsChanged: (space: string, key: string) => void
+  copyChanged: Signals['copyChanged']
 }

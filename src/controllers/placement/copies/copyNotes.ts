@@ -12,9 +12,9 @@ export interface CopyVersion {
 }
 
 export class CopyNotes {
-  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'generationsChanged'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'copyChanged'>
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'generationsChanged'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'copyChanged'>) {
     this.#deps = deps
   }
 
@@ -51,6 +51,6 @@ export class CopyNotes {
     const same = before?.owner === space && before.uid === uid
     if (same && before.source === source && before.generation === generation) return
     mailbox.generations.set(key, { owner: space, uid, generation, source })
-    this.#deps.generationsChanged(space, key)
+    this.#deps.copyChanged.send(mailbox.name, key, 'generation')
   }
 }

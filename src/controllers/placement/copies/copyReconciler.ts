@@ -25,7 +25,7 @@ import { KIND_NOT_SERVED, UnservedKindError, unservedKind } from './unservedKind
 export interface CopyReconcilerDeps
   extends Pick<
     CopyDeps,
-    'client' | 'facts' | 'join' | 'sources' | 'rules' | 'brake' | 'again' | 'remarks' | 'verdictChanged'
+    'client' | 'facts' | 'join' | 'sources' | 'rules' | 'brake' | 'again' | 'remarks' | 'copyChanged'
   > {
   making: CopyMaking
   notes: CopyNotes
@@ -132,7 +132,7 @@ export class CopyReconciler {
     notes.noteGenerations(mailbox, source, content.generation, copy?.metadata)
     const isNewOwner = owner !== undefined && owner !== source.space
     if (isNewOwner) notes.settled(mailbox, key)
-    if (isNewOwner || (wrote && claims.length > 1)) this.#deps.verdictChanged(mailbox.name, key)
+    if (isNewOwner || (wrote && claims.length > 1)) this.#deps.copyChanged.send(mailbox.name, key, 'standing')
     return { claims }
   }
 
@@ -164,7 +164,7 @@ export class CopyReconciler {
     if (mailbox.refused.get(key) === why) return
     if (why === undefined) mailbox.refused.delete(key)
     else mailbox.refused.set(key, why)
-    this.#deps.verdictChanged(mailbox.name, key)
+    this.#deps.copyChanged.send(mailbox.name, key, 'standing')
   }
 
   async #ensureNamespace(mailbox: Mailbox, name: string): Promise<void> {

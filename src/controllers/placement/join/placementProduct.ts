@@ -276,6 +276,12 @@ export class PlacementProduct {
     return [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
   }
 
+  /** The placements that select an object and lead to the mailbox, granted or not. */
+  *leadsFor(mailbox: string, key: string): Generator<Lead> {
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS)
+      if (this.spaces.get(lead.space)!.workload.selects(lead.name, key)) yield lead
+  }
+
   spec(id: string, name: string): PlacementSpec | undefined {
     return this.spaces.get(id)?.specs.get(name)
   }

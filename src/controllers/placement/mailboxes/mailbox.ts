@@ -7,7 +7,6 @@ import type { StreamEvent } from '../../../client/client.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
-import type { Source } from '../join/placementProduct.ts'
 import { CopyHealth } from './copyHealth.ts'
 import type { CopyTimings } from './copyTimings.ts'
 import type { CopyLikeness } from './likenesses.ts'
@@ -48,18 +47,10 @@ export interface CarriedFact {
 
 export type MailboxTiming = PendingChangesDeps
 
-/** News of a mailbox. */
+/** News of a mailbox, beside its copies. */
 export interface MailboxListener {
   /** The mailbox is ready and all that it holds is known (again). */
   synced(mailbox: string): void
-  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
-  changed(mailbox: string, key: string): void
-  /** A projected object's status may have changed. `claims`: those on it, where they were just looked at. */
-  reported(mailbox: string, key: string, claims?: readonly Source[]): void
-  /** Its syncer has looked at the newest that an object asks for. */
-  processed(mailbox: string, key: string): void
-  /** A projected object is healthy, or otherwise than before. */
-  healthChanged(mailbox: string, key: string): void
   configChanged(mailbox: string): void
   /** Its syncer begins or ceases to lack room for what it should carry up. */
   upsyncFilled(mailbox: string): void

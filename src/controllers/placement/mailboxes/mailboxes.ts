@@ -1,7 +1,7 @@
 /**
  * The mailboxes as they are: which Workspaces are ready, and for each an index of the projected objects inside, fed by one
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
- * arrives) is told to the listener.
+ * arrives) goes to the listener, and to those who follow copies.
  */
 
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -35,7 +35,7 @@ import {
 import { readySpaceOf } from '../../../placement/words/topology.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
-import type { Source } from '../join/placementProduct.ts'
+import type { ClaimedBy, Signals } from '../signals/signals.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
 import { InternedNames } from './internedNames.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
@@ -72,6 +72,7 @@ interface Running {
 export class Mailboxes {
   readonly #deps: MailboxesDeps
   readonly #listener: MailboxListener
+  readonly #copyChanged: Signals['copyChanged']
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
@@ -79,9 +80,10 @@ export class Mailboxes {
   /** The one whose health was asked for last. */
   #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict } | undefined
 
-  constructor(deps: MailboxesDeps, listener: MailboxListener) {
+  constructor(deps: MailboxesDeps, listener: MailboxListener, { copyChanged }: Pick<Signals, 'copyChanged'>) {
     this.#deps = deps
     this.#listener = listener
+    this.#copyChanged = copyChanged
   }
 
   /** The mailbox, once it is ready and its content is known. */
@@ -128,7 +130,7 @@ export class Mailboxes {
   }
 
   /** What a write of ours made, or was found right: what follows from that beside its content. */
-  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
+  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
     mailbox.others.delete(key)
     mailbox.carried.delete(key)
     this.#noteState(mailbox, key, object, claims)
@@ -150,7 +152,7 @@ export class Mailboxes {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
     const { stages } = this.#deps
     const mailbox = new Mailbox(name, space, {
-      left: key => this.#listener.processed(name, key),
+      left: key => this.#copyChanged.send(name, key, 'processed'),
       now: () => clock.now(),
       ...(stages && { timings: new CopyTimings(clock, stages) }),
     })
@@ -220,8 +222,8 @@ export class Mailboxes {
       this.#noteState(mailbox, key, event.object)
       return
     }
-    this.#listener.reported(mailbox.name, key)
-    if (mailbox.health.forget(key)) this.#listener.healthChanged(mailbox.name, key)
+    this.#copyChanged.send(mailbox.name, key, 'status')
+    if (mailbox.health.forget(key)) this.#copyChanged.send(mailbox.name, key, 'health')
   }
 
   /** Takes in a version of an object of the mailbox. */
@@ -266,7 +268,7 @@ export class Mailboxes {
       mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
     }
-    this.#listener.changed(mailbox.name, key)
+    this.#copyChanged.send(mailbox.name, key, 'content')
   }
 
   #definesOther(mailbox: Mailbox): void {
@@ -275,9 +277,9 @@ export class Mailboxes {
   }
 
   /** Whoever looks at the state of copies is told of this one's. */
-  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
-    this.#listener.reported(mailbox.name, key, claims)
-    if (mailbox.health.note(key, this.#healthOf(key, object))) this.#listener.healthChanged(mailbox.name, key)
+  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
+    this.#copyChanged.send(mailbox.name, key, 'status', claims)
+    if (mailbox.health.note(key, this.#healthOf(key, object))) this.#copyChanged.send(mailbox.name, key, 'health')
   }
 
   /** Of copies that say the same many are written in a row. */
@@ -324,12 +326,12 @@ export class Mailboxes {
     if (known) {
       mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
-      this.#listener.changed(mailbox.name, key)
+      this.#copyChanged.send(mailbox.name, key, 'content')
     }
     const namespace = namespaceOf(key)
     if (namespace === '' || !isEmptyIn(mailbox, namespace)) return
     const around = namespaceKey(namespace)
-    if (mailbox.copies.has(around)) this.#listener.changed(mailbox.name, around)
+    if (mailbox.copies.has(around)) this.#copyChanged.send(mailbox.name, around, 'content')
   }
 }
 

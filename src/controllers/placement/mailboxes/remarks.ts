@@ -3,15 +3,15 @@
  * space and mailbox, the newest. Most copies have none.
  */
 import type { Reason } from '../../../placement/words/reason.ts'
+import type { Signals } from '../signals/signals.ts'
 
 export class Remarks {
   /** By mailbox, space and key. */
   readonly #byMailbox = new Map<string, Map<string, Map<string, Reason>>>()
-  readonly #changed: (mailbox: string, space: string, key: string) => void
+  readonly #copyChanged: Signals['copyChanged']
 
-  /** @param changed a remark begins, ends, or has another message */
-  constructor(changed: (mailbox: string, space: string, key: string) => void) {
-    this.#changed = changed
+  constructor(copyChanged: Signals['copyChanged']) {
+    this.#copyChanged = copyChanged
   }
 
   of(mailbox: string, space: string, key: string): Reason | undefined {
@@ -35,7 +35,7 @@ export class Remarks {
     const bySpace = this.#byMailbox.get(mailbox) ?? new Map<string, Map<string, Reason>>()
     const byKey = bySpace.get(space) ?? new Map<string, Reason>()
     this.#byMailbox.set(mailbox, bySpace.set(space, byKey.set(key, remark)))
-    this.#changed(mailbox, space, key)
+    this.#copyChanged.send(mailbox, key, 'remark')
   }
 
   /** Ends a remark that has one of these reasons. */
@@ -65,7 +65,8 @@ export class Remarks {
   forget(mailbox: string): void {
     const bySpace = this.#byMailbox.get(mailbox)
     this.#byMailbox.delete(mailbox)
-    for (const [space, byKey] of bySpace ?? []) for (const key of byKey.keys()) this.#changed(mailbox, space, key)
+    for (const byKey of bySpace?.values() ?? [])
+      for (const key of byKey.keys()) this.#copyChanged.send(mailbox, key, 'remark')
   }
 
   #delete(mailbox: string, space: string, key: string): void {
@@ -74,7 +75,7 @@ export class Remarks {
     byKey.delete(key)
     if (byKey.size === 0) bySpace.delete(space)
     if (bySpace.size === 0) this.#byMailbox.delete(mailbox)
-    this.#changed(mailbox, space, key)
+    this.#copyChanged.send(mailbox, key, 'remark')
   }
 }
 

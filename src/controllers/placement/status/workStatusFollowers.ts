@@ -1,7 +1,7 @@
 /**
- * Who is told which work statuses may be others now. Nobody follows most spaces, and then nothing here costs anything.
+ * Followers of work statuses, and the names of those that may have changed. Most spaces have none, and cost nothing here.
  *
- * What is too much to be told one by one is told as a whole: then whoever watches begins anew.
+ * Changes of too many at once end the watches instead, and their clients begin anew.
  */
 import type { AnswerFollower } from '../../../placement/desks/answered.ts'
 import { workStatusName } from '../../../placement/words/workStatusNames.ts'
@@ -9,7 +9,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
 
 export interface WorkStatusFollowersDeps {
-  join: Pick<PlacementJoin, 'workload'>
+  join: Pick<PlacementJoin, 'workload' | 'claimsIn'>
   locations: SpaceLocations
   /** Whether it is known of everything of a space whether it may have to change. */
   isNamed: (space: string) => boolean
@@ -50,36 +50,27 @@ export class WorkStatusFollowers {
     if (followed) this.#noteEarly(space, followed, `${mailbox} ${key}`)
   }
 
-  /** Each of the objects in each of the mailboxes: also what is there no more. */
-  changed(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
+  /** Objects may be gone: copies that no placement wants stay for a while. */
+  claimsChanged(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
     const followed = this.#spaces.get(space)
     if (!followed) return
     if (mailboxes.length * keys.length > MAX_TOLD) this.lost(space)
     else for (const mailbox of mailboxes) for (const key of keys) this.#tell(space, followed, mailbox, key)
   }
 
-  /** What became of one object in one cluster, whosever it is. */
-  touched(mailbox: string, key: string): void {
+  copyChanged(mailbox: string, key: string): void {
     for (const [space, followed] of this.#spaces) {
       if (this.#deps.join.workload(space).get(key)) this.#tell(space, followed, mailbox, key)
     }
   }
 
-  /** Copies that nobody places any more stay from now on, or do so no more. */
-  staying(space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]): void {
-    const followed = this.#spaces.get(space)
-    if (!followed) return
-    if (copies.length > MAX_TOLD) this.lost(space)
-    else for (const { mailbox, key } of copies) this.#tell(space, followed, mailbox, key)
-  }
-
-  /** What became of everything in one cluster. */
-  clusterChanged(mailbox: string, keys: () => Iterable<string>): void {
+  mailboxChanged(mailbox: string): void {
     for (const [space, followed] of this.#spaces) {
       if (!this.#deps.locations.of(space).byMailbox.has(mailbox)) continue
       const workload = this.#deps.join.workload(space)
       const own: string[] = []
-      for (const key of keys()) if (workload.get(key) && own.push(key) > MAX_TOLD) break
+      for (const key of this.#deps.join.claimsIn(mailbox).keys())
+        if (workload.get(key) && own.push(key) > MAX_TOLD) break
       if (own.length > MAX_TOLD) this.lost(space)
       else for (const key of own) this.#tell(space, followed, mailbox, key)
     }

@@ -9,6 +9,7 @@ import { contentOf } from '../../../../src/controllers/placement/copies/copyCont
 import { CopyWriter } from '../../../../src/controllers/placement/copies/copyWriter.ts'
 import { ObjectCache } from '../../../../src/controllers/placement/join/objectCache.ts'
 import { Mailboxes } from '../../../../src/controllers/placement/mailboxes/mailboxes.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { project } from '../../../../src/placement/content/projection.ts'
 import { namespaceKey, objectKey } from '../../../../src/placement/words/names.ts'
 import { mailboxName } from '../../../../src/placement/words/placement.ts'
@@ -38,6 +39,10 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
   const workspace = server.peek('root:espw', WORKSPACES, name)!
   const space = (workspace.spec as { cluster: string }).cluster
   const heard: string[] = []
+  const signals = new Signals()
+  signals.copyChanged.on((_, key, what) => {
+    if (what === 'content' || what === 'status') heard.push(`${what} ${key}`)
+  })
   const stop = new AbortController()
   const cache = new ObjectCache(10)
   const mailboxes: Mailboxes = new Mailboxes(
@@ -52,10 +57,6 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
     },
     {
       synced: () => {},
-      changed: (_, key) => heard.push(`changed ${key}`),
-      reported: (_, key) => heard.push(`reported ${key}`),
-      processed: () => {},
-      healthChanged: () => {},
       configChanged: () => {},
       upsyncFilled: () => {},
       carriedUp: () => {},
@@ -63,6 +64,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       definesOther: () => {},
       namespaceGone: () => {},
     },
+    signals,
   )
   t.teardown(async () => {
     stop.abort()
@@ -117,11 +119,11 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
 t.test('a creation and an update that are told before they are answered', async t => {
   const w = await world(t, async () => {})
   t.match(await w.write('1'), { wrote: true })
-  t.strictSame(w.told(), [`reported ${KEY}`], 'nothing has to be looked at')
+  t.strictSame(w.told(), [`status ${KEY}`], 'nothing has to be looked at')
   const { uid, resourceVersion } = w.copy()!.metadata
   t.match(w.mailbox.copies.get(KEY), { uid, resourceVersion, owner: 'wds1', terminating: false })
   t.match(await w.write('2'), { wrote: true })
-  t.strictSame(w.told(), [`reported ${KEY}`])
+  t.strictSame(w.told(), [`status ${KEY}`])
   t.equal(w.mailbox.copies.get(KEY)?.resourceVersion, w.copy()!.metadata.resourceVersion)
   t.match(await w.write('2'), { wrote: false })
 })
@@ -132,13 +134,13 @@ t.test('what others change meanwhile, and afterwards', async t => {
     if (others++ === 0) await api.patch(MAPS, PAGE, 'merge', { data: { v: 'other' } })
   })
   await w.write('1')
-  t.ok(w.told().includes(`changed ${KEY}`))
+  t.ok(w.told().includes(`content ${KEY}`))
   t.equal(w.mailbox.copies.get(KEY)?.resourceVersion, w.copy()!.metadata.resourceVersion)
   t.match(await w.write('1'), { wrote: true })
-  t.strictSame(w.told(), [`reported ${KEY}`])
+  t.strictSame(w.told(), [`status ${KEY}`])
   await w.api.patch(MAPS, PAGE, 'merge', { data: { v: 'other' } })
   await until(() => w.mailbox.told >= Number(w.copy()!.metadata.resourceVersion))
-  t.ok(w.told().includes(`changed ${KEY}`))
+  t.ok(w.told().includes(`content ${KEY}`))
 })
 
 t.test('what is deleted meanwhile', async t => {
@@ -149,7 +151,7 @@ t.test('what is deleted meanwhile', async t => {
   })
   await w.write('1')
   await until(() => !w.mailbox.copies.has(KEY))
-  t.ok(w.told().includes(`changed ${KEY}`))
+  t.ok(w.told().includes(`content ${KEY}`))
   t.match(await w.write('1'), { wrote: true })
   t.equal(w.mailbox.copies.get(KEY)?.uid, w.copy()!.metadata.uid)
 })

@@ -1,10 +1,13 @@
 // Remarks on objects that are not in a mailbox as they should be: one for each space and object, until its reason ends.
 import t from 'tap'
 import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 
 function setUp() {
   const changes: string[] = []
-  const remarks = new Remarks((mailbox, space, key) => changes.push(`${mailbox} ${space} ${key}`))
+  const { copyChanged } = new Signals()
+  copyChanged.on((...change) => changes.push(change.join(' ')))
+  const remarks = new Remarks(copyChanged)
   const reason = (of: string) => ({ reason: of, message: `because of ${of}` })
   return { remarks, reason, changes: () => changes.splice(0) }
 }
@@ -13,10 +16,10 @@ t.test('the newest remark on an object stands, and only a change is reported', a
   const { remarks, reason, changes } = setUp()
   remarks.set('florin', 'a', 'page', reason('X'))
   remarks.set('florin', 'a', 'page', reason('X'))
-  t.same(changes(), ['florin a page'])
+  t.same(changes(), ['florin page remark'])
   remarks.set('florin', 'a', 'page', reason('Y'))
   remarks.set('florin', 'a', 'page', { ...reason('Y'), message: 'another message' })
-  t.same(changes(), ['florin a page', 'florin a page'])
+  t.same(changes(), ['florin page remark', 'florin page remark'])
   t.same(remarks.of('florin', 'a', 'page'), { reason: 'Y', message: 'another message' })
   t.same([...remarks.in('florin', 'a').keys()], ['page'])
 })
@@ -41,7 +44,7 @@ t.test('an end names the reason: a remark that was made since for another reason
   remarks.set('florin', 'b', 'page', reason('Y'))
   changes()
   remarks.endAll('florin', 'page', 'Y', 'Z')
-  t.same(changes(), ['florin b page'])
+  t.same(changes(), ['florin page remark'])
   t.match(remarks.of('florin', 'a', 'page'), { reason: 'X' })
   remarks.set('florin', 'a', 'other', reason('Y'))
   remarks.endIn('florin', 'X')
@@ -54,10 +57,10 @@ t.test('remarks end with the claims on an object, and with the mailbox', async t
   remarks.set('florin', 'a', 'other', reason('X'))
   changes()
   remarks.endUnclaimed('florin', 'page', [{ space: 'b' }])
-  t.same(changes(), ['florin a page', 'florin c page'])
+  t.same(changes(), ['florin page remark', 'florin page remark'])
   t.match(remarks.of('florin', 'b', 'page'), { reason: 'X' })
   t.match(remarks.of('florin', 'a', 'other'), { reason: 'X' }, 'claims on another object do not matter')
   remarks.forget('florin')
-  t.same(changes().sort(), ['florin a other', 'florin b page'])
+  t.same(changes().sort(), ['florin other remark', 'florin page remark'])
   t.notOk(remarks.has('florin', 'other'))
 })

@@ -5,6 +5,7 @@ import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { PendingChanges, PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { commonVerdict } from '../../../../src/placement/outcome/copyState.ts'
@@ -313,7 +314,7 @@ t.test(
               allowsAll: () => true,
               refusal: () => undefined,
               pathOf: space => `root:${space}`,
-              remarks: new Remarks(() => {}),
+              remarks: new Remarks(new Signals().copyChanged),
               pauses: { locationOf: () => undefined },
             },
             { space: 'w', name: 'p', ways: new Map([['m', [{ mailbox: 'm', cluster: 'i', locationName: 'l' }]]]) },

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
 import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { PlacementReports } from '../../../../src/controllers/placement/status/placementReports.ts'
 
 const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
@@ -64,7 +65,7 @@ t.test('what is told while not all of the space is named is told once more when 
       isNamed: (owner: string) => !pendingMarks.isOpen(owner),
       allowsAll: () => true,
       refusal: () => undefined,
-      remarks: new Remarks(() => {}),
+      remarks: new Remarks(new Signals().copyChanged),
       pauses: { locationOf: () => undefined },
       pathOf: () => 'root:imw1',
     },

@@ -326,20 +326,20 @@ t.test('followers hear of what may be another now, and what is too much is told 
   const end = statuses.follow('w', { touched: ({ name }) => told.push(name), lost: () => told.push('lost') })
   const key = add(MAPS, 'shop', 'a')
   const role = add(ROLES, '', 'reader')
-  followers.touched('m1', key)
-  followers.touched('m1', role)
-  followers.touched('m9', key)
+  followers.copyChanged('m1', key)
+  followers.copyChanged('m1', role)
+  followers.copyChanged('m9', key)
   t.same(told.splice(0), ['imw.florin:configmaps:a'])
-  followers.clusterChanged('m2', () => [key])
+  followers.mailboxChanged('m2')
   t.same(told.splice(0), ['imw.flor+one:configmaps:a'])
-  followers.changed(
+  followers.claimsChanged(
     'w',
     Array.from({ length: 50 }, (_, i) => `m${i}`),
     Array.from({ length: 50 }, () => key),
   )
   t.same(told.splice(0), ['lost'])
   naming(false)
-  followers.touched('m1', key)
+  followers.copyChanged('m1', key)
   naming(true)
   t.same(told.splice(0), ['imw.florin:configmaps:a', 'imw.florin:configmaps:a'], 'it said too much of being written')
   naming(false)
@@ -361,6 +361,6 @@ t.test('followers hear of what may be another now, and what is too much is told 
   naming(true)
   t.same(told.splice(0), ['lost'])
   end()
-  followers.touched('m1', key)
+  followers.copyChanged('m1', key)
   t.same(told, [])
 })
