@@ -59,6 +59,8 @@ export interface WriteOptions {
    */
   withStatus?: boolean
   because?: Because
+  /** Of a creation: ends the wait for the answer of a server of another process. */
+  signal?: AbortSignal
 }
 
 /** Annotations for the audit event of a write. Only a server that records the write of its own controller asks for them. */

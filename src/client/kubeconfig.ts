@@ -7,12 +7,13 @@ import { readFile } from 'node:fs/promises'
 import { has } from '../apimachinery/fields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import type { HttpClientOptions } from './http/options.ts'
+import { HOST_SPACES } from './http/paths.ts'
 import { readKubeconfigContext } from './kubeconfigContext.ts'
 
 export interface LoadedKubeconfig {
   /** For `httpSpaceClient` as it is; for `httpClient` with `server` replaced by `base`. */
   options: HttpClientOptions
-  /** The server without `/clusters/<space>`. */
+  /** The URL of all spaces: the server without `/clusters/<space>`, or through a host cluster without `/<space>/proxy`. */
   base: string
   /** The space that the server's URL ends in, if it does. */
   space: string | undefined
@@ -65,10 +66,15 @@ async function askedCredentials(
   }
 }
 
-/** `https://host/prefix/clusters/<space>` as base and space. */
+const ENDS_IN_SPACE = /^(.*?)\/clusters\/([^/]+)\/?$/
+const THROUGH_HOST = new RegExp(`^(.*?${HOST_SPACES.replaceAll('.', '[.]')})/([^/]+)/proxy/?$`)
+
+/** `https://host/prefix/clusters/<space>` as base and space, and `https://host/apis/tenancy.kcp.io/v1alpha1/spaces/<space>/proxy`. */
 export function splitServer(server: string): { base: string; space: string | undefined } {
-  const match = /^(.*?)\/clusters\/([^/]+)\/?$/.exec(server)
-  return match ? { base: match[1]!, space: match[2]! } : { base: server.replace(/\/+$/, ''), space: undefined }
+  const match = THROUGH_HOST.exec(server) ?? ENDS_IN_SPACE.exec(server)
+  return match
+    ? { base: match[1]!, space: match[2]!.replaceAll(/%3A/gi, ':') }
+    : { base: server.replace(/\/+$/, ''), space: undefined }
 }
 
 /**

@@ -122,6 +122,13 @@ t.test('what is missing or not supported is said by name', async t => {
 
 t.test('the space is split off a server URL', t => {
   t.strictSame(splitServer('https://h/p/clusters/x/'), { base: 'https://h/p', space: 'x' })
+  const through = 'https://h/apis/tenancy.kcp.io/v1alpha1/spaces'
+  for (const [name, space] of [
+    ['root:a', 'root:a'],
+    ['root%3ab', 'root:b'],
+  ] as const)
+    t.strictSame(splitServer(`${through}/${name}/proxy`), { base: through, space }, 'through a host cluster')
+  t.equal(splitServer(`${through}/root:a`).space, undefined)
   t.strictSame(splitServer('https://h:1/'), { base: 'https://h:1', space: undefined })
   t.end()
 })

@@ -184,7 +184,11 @@ export class AccessControl {
   #authenticate(request: RawRequest, info: RequestInfo): Soon<Authentication> {
     const { forwarded } = request
     if (forwarded === UNPROVEN) throw unproven()
-    if (forwarded !== undefined) return { user: forwarded.user, untilMs: Date.now() + FORWARDED_MS }
+    if (forwarded !== undefined) {
+      const now = Date.now()
+      if (now > forwarded.provenUntilMs) throw unproven()
+      return { user: forwarded.user, untilMs: Math.min(now + FORWARDED_MS, forwarded.provenUntilMs + 1) }
+    }
     return whenKnown(
       this.#deps.authenticator.authenticate(this.#credentials.of(request)),
       known => known ?? this.#stranger(info),

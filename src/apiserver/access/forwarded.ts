@@ -11,6 +11,8 @@ export interface Forwarded {
   readonly hostUser: UserInfo
   /** As the host judges it. */
   readonly asked: RequestInfo
+  /** The certificate of the front proxy is good until then, in milliseconds since the epoch. */
+  readonly provenUntilMs: number
   /**
    * `documents`: discovery, OpenAPI and probes, which are no secret of a space.
    * `spaces`: the list of spaces, which shows each user their own.

@@ -128,7 +128,8 @@ export class FrontProxyListener {
     request.stripAuthority()
     request.forwarded = UNPROVEN
     const proxy = this.#proxy
-    if (proxy === undefined || !this.#isProven(request.socket, proxy)) {
+    const proof = proxy && this.#proofOf(request.socket, proxy)
+    if (proxy === undefined || proof === undefined) {
       this.#noteDropped(request)
       return
     }
@@ -137,15 +138,14 @@ export class FrontProxyListener {
     const { user, hostUser } = this.#deps.users.of(named)
     const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
     request.url = url
-    request.forwarded = { user, hostUser, asked, target }
+    request.forwarded = { user, hostUser, asked, target, provenUntilMs: proof.toMs }
   }
 
-  #isProven(socket: TLSSocket, { allowedNames }: FrontProxy): boolean {
+  #proofOf(socket: TLSSocket, { allowedNames }: FrontProxy): Proof | undefined {
     if (!this.#proofs.has(socket)) this.#proofs.set(socket, proofOf(socket, allowedNames))
     const proof = this.#proofs.get(socket)
-    if (proof === undefined) return false
     const now = this.#deps.clock()
-    return proof.fromMs <= now && now <= proof.toMs
+    return proof && proof.fromMs <= now && now <= proof.toMs ? proof : undefined
   }
 
   /** Once: a stranger could fill the log. */

@@ -10,6 +10,7 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { Forwarded, HostRules } from '../access/forwarded.ts'
 import type { Decision } from '../auth/types.ts'
 import { nameAware } from '../request/requestInfo.ts'
@@ -25,11 +26,12 @@ const ALLOWED: Decision = { allowed: true, reason: '' }
 export const REMEMBERED_MS = 10_000
 /** Answers remembered at most; the least recently used goes first. */
 export const REMEMBERED_REVIEWS = 4096
+/** The host's answer is waited for so long, its turn among others included. */
+export const REVIEW_LIMIT_MS = 10_000
 
 export interface HostAuthorizerDeps {
   host: Pick<SpaceClient, 'create'>
-  /** Milliseconds of any clock that only goes forward. */
-  clock: () => number
+  clock: Clock
 }
 
 interface Entry {
@@ -52,7 +54,7 @@ export class HostAuthorizer implements HostRules {
     const spec = specOf(forwarded)
     const key = hash('sha256', JSON.stringify(spec), 'base64')
     const known = this.#entries.get(key)
-    if (known !== undefined && clock() < known.expiresMs) return known.answer
+    if (known !== undefined && steadyMs(clock) < known.expiresMs) return known.answer
     const asking = this.#ask(spec)
     // those who come meanwhile share the question
     const entry: Entry = { answer: asking, expiresMs: Infinity }
@@ -60,7 +62,7 @@ export class HostAuthorizer implements HostRules {
     asking.then(
       decision => {
         entry.answer = decision
-        entry.expiresMs = clock() + REMEMBERED_MS
+        entry.expiresMs = steadyMs(clock) + REMEMBERED_MS
       },
       () => {
         entry.expiresMs = 0
@@ -71,17 +73,23 @@ export class HostAuthorizer implements HostRules {
 
   async #ask(spec: object): Promise<Decision> {
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
+    const { host, clock } = this.#deps
+    const late = new AbortController()
+    const cancel = clock.after(REVIEW_LIMIT_MS, () => late.abort())
     try {
-      const { status } = await this.#deps.host.create(REVIEWS, review as unknown as KubeObject)
+      const { status } = await host.create(REVIEWS, review as unknown as KubeObject, { signal: late.signal })
       const { allowed, denied, reason } = (status ?? {}) as { allowed?: unknown; denied?: unknown; reason?: unknown }
       return { allowed: allowed === true && denied !== true, reason: typeof reason === 'string' ? reason : '' }
     } catch (error) {
+      const why = late.signal.aborted ? `no answer within ${REVIEW_LIMIT_MS / 1000} s` : messageOf(error)
       throw new StatusError(
         'ServiceUnavailable',
-        `the host cluster answers no SubjectAccessReview, so nothing is allowed: ${messageOf(error)}`,
+        `the host cluster answers no SubjectAccessReview, so nothing is allowed: ${why}`,
         { retryAfterSeconds: 1 },
         { cause: error },
       )
+    } finally {
+      cancel()
     }
   }
 }

@@ -1,5 +1,6 @@
 /** A host's requests as the road meets them: the rules that judge them first, and the answers that belong to no space. */
 import type { SpaceClient } from '../../client/client.ts'
+import { systemClock } from '../../client/clock.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { HostRules } from '../access/forwarded.ts'
 import type { DiscoveryDocumentsDeps } from '../discovery/discoveryDocuments.ts'
@@ -48,7 +49,7 @@ export function hostFront(deps: HostFrontDeps): HostFront {
   ])
   const spaces = spacesEndpoint(deps)
   return {
-    rules: new HostAuthorizer({ host, clock: () => performance.now() }),
+    rules: new HostAuthorizer({ host, clock: systemClock }),
     endpoint: (request, answer, authorized, target) =>
       target === 'spaces' ? spaces(request, answer, authorized) : paths.serve(request, answer, authorized),
   }

@@ -1,13 +1,12 @@
 /** Where a request of the host leads here: to the documents, the list of spaces, the configured space, or the space that it names. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { HOST_SPACES } from '../../client/http/paths.ts'
 import type { Forwarded } from '../access/forwarded.ts'
 import { parseRequest, type RequestInfo } from '../request/requestInfo.ts'
 import { SPACES } from './hostKinds.ts'
 
-export const SPACES_PATH = `/apis/${WORKSPACES.group}/${WORKSPACES.version}/${SPACES.resource}`
 /** As the host writes it, which cleans paths. Anything else leads to the configured space, which has no such kind. */
-const PROXY = new RegExp(`^${SPACES_PATH.replaceAll('.', '[.]')}/([^/?]+)/proxy(?=[/?]|$)`)
+const PROXY = new RegExp(`^${HOST_SPACES.replaceAll('.', '[.]')}/([^/?]+)/proxy(?=[/?]|$)`)
 
 export interface HostRequest extends Pick<Forwarded, 'asked' | 'target'> {
   /** As this server takes it. */

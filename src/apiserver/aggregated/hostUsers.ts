@@ -5,6 +5,7 @@ import { hash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { GROUPS } from '../auth/users.ts'
+import { HOST_PROBES } from '../flowcontrol/flowMatching.ts'
 
 export interface HostUser {
   readonly user: UserInfo
@@ -12,6 +13,9 @@ export interface HostUser {
   /** The same for the same user. */
   readonly id: string
 }
+
+/** As which the aggregation layer of the host asks by itself: an APIService is unavailable while these wait. */
+const PROBES: ReadonlySet<string> = new Set(['system:kube-aggregator', 'system:aggregator'])
 
 /** Remembered, so that rights are worked out once for each. */
 const USERS = 4096
@@ -37,7 +41,7 @@ export class HostUsers {
       user: {
         name: this.#prefix + name,
         ...(uid !== undefined && { uid }),
-        groups: [...others.map(group => this.#prefix + group), ...standing],
+        groups: [...others.map(group => this.#prefix + group), ...(PROBES.has(name) ? [HOST_PROBES] : []), ...standing],
       },
       hostUser: {
         name,

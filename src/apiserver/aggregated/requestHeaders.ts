@@ -7,6 +7,7 @@ import { X509Certificate } from 'node:crypto'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { UserInfo } from '../auth/types.ts'
+import { utf8 } from '../http/headerText.ts'
 
 export const AUTHENTICATION_NAMESPACE = 'kube-system'
 export const AUTHENTICATION_NAME = 'extension-apiserver-authentication'
@@ -74,11 +75,6 @@ export function userIn(headers: DistinctHeaders, proxy: FrontProxy): UserInfo | 
   const groups = proxy.groupHeaders.flatMap(header => headers[header]?.map(utf8) ?? [])
   const extra = extraIn(headers, proxy.extraPrefixes)
   return { name, ...(uid !== undefined && { uid }), groups, ...(extra && { extra }) }
-}
-
-/** The host writes UTF-8; Node reads one character of each byte. */
-function utf8(value: string): string {
-  return Buffer.from(value, 'latin1').toString()
 }
 
 function firstOf(headers: DistinctHeaders, names: readonly string[]): string | undefined {

@@ -2,19 +2,20 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import { HOST_SPACES, spacePath } from '../../client/http/paths.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
+import { checkPartial } from '../exchange/answers/respond.ts'
 import type { Answer } from '../http/answer.ts'
-import { type Form, negotiate } from '../http/negotiate.ts'
+import { type Form, isPartial, negotiate } from '../http/negotiate.ts'
 import { methodNotAllowed } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
-import { tableFor } from '../tables/table.ts'
+import { partialMetadata, tableFor } from '../tables/table.ts'
 import { SPACES } from './hostKinds.ts'
-import { SPACES_PATH } from './hostPaths.ts'
 
 export interface SpacesEndpointDeps {
   tree: Pick<SpaceTree, 'below' | 'resolve' | 'isDeleting'>
@@ -31,24 +32,29 @@ export type SpacesEndpoint = (request: Request, answer: Answer, authorized: Auth
 
 export function spacesEndpoint(deps: SpacesEndpointDeps): SpacesEndpoint {
   return async (request, answer, { info, user }) => {
-    const form = negotiate(request.headers.accept, noProtobuf, hasTable)
-    const name = info.resource?.name ?? ''
-    if (info.verb === 'get') {
-      const object = await oneOf(deps, user, name)
-      sendJson(answer, form.as === 'Table' ? tableOf(form, [object], info.query) : object)
-    } else if (info.verb === 'list') {
-      const selection = selectionFor(SPACES, undefined, {
-        labelSelector: info.query.get('labelSelector') ?? undefined,
-        fieldSelector: info.query.get('fieldSelector') ?? undefined,
-      })
-      const work = deps.work.begin({ owner: ROOT, isAbandoned: () => answer.destroyed })
-      const items = await allOf(deps, user, { selection, work })
-      const whole = { apiVersion: API_VERSION, kind: SPACES.listKind, metadata: {}, items }
-      sendJson(answer, form.as === 'Table' ? tableOf(form, items, info.query) : whole)
-    } else {
+    const isList = info.verb === 'list'
+    if (!isList && info.verb !== 'get') {
       answer.header('allow', 'GET')
       throw methodNotAllowed(SPACES, info.verb)
     }
+    const form = negotiate(request.headers.accept, noProtobuf, hasTable)
+    if (form.as !== 'Table') checkPartial({ form, type: SPACES }, isList)
+    const shown = (object: KubeObject): KubeObject => (isPartial(form) ? partialMetadata(object, form.version) : object)
+    if (!isList) {
+      const object = await oneOf(deps, user, info.resource?.name ?? '')
+      return sendJson(answer, form.as === 'Table' ? tableOf(form, [object], info.query) : shown(object))
+    }
+    const selection = selectionFor(SPACES, undefined, {
+      labelSelector: info.query.get('labelSelector') ?? undefined,
+      fieldSelector: info.query.get('fieldSelector') ?? undefined,
+    })
+    const work = deps.work.begin({ owner: ROOT, isAbandoned: () => answer.destroyed })
+    const items = await allOf(deps, user, { selection, work })
+    if (form.as === 'Table') return sendJson(answer, tableOf(form, items, info.query))
+    const kind = isPartial(form)
+      ? { apiVersion: `meta.k8s.io/${form.version}`, kind: form.as }
+      : { apiVersion: API_VERSION, kind: SPACES.listKind }
+    sendJson(answer, { ...kind, metadata: {}, items: items.map(shown) })
   }
 }
 
@@ -100,7 +106,7 @@ function objectOf({ id, path, type }: Space): KubeObject {
     kind: SPACES.kind,
     metadata: { name: path },
     spec: { id, type: type.name },
-    status: { proxyPath: `${SPACES_PATH}/${path}/proxy` },
+    status: { proxyPath: `${HOST_SPACES}${spacePath(HOST_SPACES, path)}` },
   } as unknown as KubeObject
 }
 

@@ -8,6 +8,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import { utf8 } from '../http/headerText.ts'
 import { forbidden } from './forbidden.ts'
 import type { Attributes, Decision, UserInfo } from './types.ts'
 import {
@@ -78,7 +79,7 @@ export async function impersonate(
 function readHeaders(headers: RequestHeaders): Wanted | undefined {
   const values = (name: string): string[] => {
     const value = headers[name]
-    return value === undefined ? [] : typeof value === 'string' ? [value] : [...value]
+    return [value ?? []].flat().map(utf8)
   }
   const extra: Record<string, string[]> = {}
   for (const name of Object.keys(headers)) {

@@ -7,7 +7,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { GROUPS } from '../auth/users.ts'
 import { FLOW_GROUP } from './flowConfiguration.ts'
-import { SYNCERS } from './flowMatching.ts'
+import { HOST_PROBES, SYNCERS } from './flowMatching.ts'
 
 /** While it says `true`, the server keeps an object as it suggests it. */
 export const AUTOUPDATE = 'apf.kubernetes.io/autoupdate-spec'
@@ -45,6 +45,10 @@ const SCHEMAS: readonly [string, string, number, string, Part[]][] = [
       {
         subjects: EVERYBODY,
         nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }],
+      },
+      {
+        subjects: [group(HOST_PROBES)],
+        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/apis', '/apis/*', '/openapi/*'] }],
       },
     ],
   ],

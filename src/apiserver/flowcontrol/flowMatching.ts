@@ -10,6 +10,8 @@ import type { FlowRule, FlowSchemaSpec, ResourceRule, Subject, UrlRule } from '.
 
 /** The group of syncers, as schemas name it. Nobody brings it along: the server itself says who is one. */
 export const SYNCERS = 'system:orrery:syncers'
+/** The aggregation layer of a host cluster, whose requests for discovery wait for no seat. */
+export const HOST_PROBES = 'system:orrery:host-probes'
 
 /** Groups that say how somebody came in, and nothing about what an administrator of a space thinks of them. */
 const ANYWHERE: ReadonlySet<string> = new Set([GROUPS.authenticated, GROUPS.unauthenticated, GROUPS.serviceAccounts])

@@ -26,7 +26,7 @@ import { pathOf, pathOfId, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { coreSpace, SERVICE_ACCOUNTS } from './mailbox.ts'
-import { baseUrl, serverAccess } from './prepForSyncer.ts'
+import { serverAccess, syncerBase } from './prepForSyncer.ts'
 import { kubeconfigOf, toYaml } from './syncerManifest.ts'
 
 export interface BootstrapOptions {
@@ -55,7 +55,7 @@ export async function createBootstrap(
   const { approve } = options
   if (approve !== 'by-name' && approve !== APPROVES_LISTED)
     throw new CommandError(`--approve: ${JSON.stringify(approve)} is neither "by-name" nor "${APPROVES_LISTED}"`)
-  const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
+  const base = syncerBase(session, options.syncerServer)
   const inventory = await pathOf(session, options.imw)
   // refused where it is no inventory
   await session.client.in(inventory).list(SYNC_TARGETS, { limit: 1 })

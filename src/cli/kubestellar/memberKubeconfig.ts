@@ -10,7 +10,7 @@ import { formatIn } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { durationMs } from '../shell/durations.ts'
 import { printDocument } from '../shell/output.ts'
-import { currentPath, type Session } from '../shell/session/session.ts'
+import { currentPath, requireOrdinaryAddress, type Session } from '../shell/session/session.ts'
 import { splitPath } from '../shell/session/spacePath.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
@@ -47,6 +47,7 @@ export async function memberKubeconfig(options: MemberOptions, terminal: Termina
   const expirationSeconds = certificateSeconds(options.lifetime)
   const timeoutSeconds = parseSeconds(options.timeout)
   await inSession(options, terminal, async session => {
+    requireOrdinaryAddress(session)
     const path = await currentPath(session)
     const space = session.client.in(path)
     await requireRights(session.client, [

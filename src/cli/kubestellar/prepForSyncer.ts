@@ -6,7 +6,7 @@ import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import { ClusterAllowance } from '../../syncer/mailbox/clusterAllowance.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
-import { pathOf, type Session } from '../shell/session/session.ts'
+import { pathOf, requireOrdinaryAddress, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { parseLifetime } from './arguments.ts'
@@ -67,7 +67,7 @@ export async function prepForSyncer(
   const limits = limitsIn(options)
   if (options.syncerProxyUrl !== undefined && !/^https?:$/.test(URL.parse(options.syncerProxyUrl)?.protocol ?? ''))
     throw new CommandError('--syncer-proxy-url is no http:// or https:// URL')
-  const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
+  const base = syncerBase(session, options.syncerServer)
   const { client } = session
   const syncTarget = await findSyncTarget(client, await pathOf(session, options.imw), name)
   const mailboxId = await waitForMailbox({
@@ -166,7 +166,10 @@ export function serverAccess(session: Session, server: string): ServerAccess {
   }
 }
 
-export function baseUrl(text: string): string {
+/** The address that a syncer is given. @throws CommandError */
+export function syncerBase(session: Session, text: string | undefined): string {
+  requireOrdinaryAddress(session)
+  if (text === undefined) return session.base
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
   throw new CommandError(`--syncer-server: ${JSON.stringify(text)} is not a URL such as https://host:port`)
 }

@@ -44,7 +44,7 @@ import {
   SERVICE_ACCOUNTS,
   waitForMailbox,
 } from './mailbox.ts'
-import { baseUrl, syncerAccess } from './prepForSyncer.ts'
+import { syncerAccess, syncerBase } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
 
 export interface SyncerOptions {
@@ -179,7 +179,7 @@ export async function rotateSyncer(
   const format = formatIn(options.output)
   const told = format === undefined ? terminal : { ...terminal, out: terminal.err }
   const lifetimeSeconds = parseLifetime(options.lifetime)
-  const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
+  const base = syncerBase(session, options.syncerServer)
   const { target, id, mailbox } = await open(session, name, { ...options, terminal })
   const token = await requestCredential(mailbox, { lifetimeSeconds, replaces: true })
   if (options.kubeconfigOutput !== undefined) {

@@ -18,7 +18,7 @@ export async function budgetCommand(options: SessionOptions & DocumentOptions, t
     const transport = new HttpTransport(session.options)
     let document: unknown
     try {
-      document = await transport.json({ method: 'GET', path: `${spacePath(path)}/budget` })
+      document = await transport.json({ method: 'GET', path: `${spacePath(session.base, path)}/budget` })
     } finally {
       transport.close()
     }

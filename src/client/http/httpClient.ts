@@ -5,7 +5,7 @@ import { groupResourceName } from '../../apimachinery/object.ts'
 import { protocolText, requireSpoken } from '../../placement/desks/syncProtocol.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
-import { queryOf, spacePath } from './paths.ts'
+import { leadsThroughHost, queryOf, spacePath } from './paths.ts'
 import { HttpSpaceClient, type WatchingTransport } from './spaceClient.ts'
 import { streamBatches } from './streamLines.ts'
 import { HttpTransport } from './transport.ts'
@@ -24,12 +24,12 @@ export interface ClosableSpaceClient extends SpaceClient {
   close(): void
 }
 
-/** A client for all spaces of an Orrery server: requests go to `<server>/clusters/<space>/…`. */
+/** A client for all spaces of an Orrery server: requests go to `<server>/clusters/<space>/…`, or through a host cluster as `spacePath` says. */
 export function httpClient(options: HttpClientOptions): ClosableClient {
   const transport = new HttpTransport(options)
   return {
-    in: space => new HttpSpaceClient(transport, spacePath(space)),
-    stream: streamOptions => stream(transport, streamOptions),
+    in: space => new HttpSpaceClient(transport, spacePath(options.server, space)),
+    stream: streamOptions => stream(transport, options.server, streamOptions),
     close: () => transport.close(),
   }
 }
@@ -54,7 +54,17 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
   })
 }
 
-async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+/** @throws StatusError MethodNotAllowed through a host cluster */
+async function* stream(
+  transport: HttpTransport,
+  server: string,
+  options: StreamOptions,
+): AsyncGenerator<StreamBatch, void, void> {
+  if (leadsThroughHost(server))
+    throw new StatusError(
+      'MethodNotAllowed',
+      `${server} leads through a host cluster, which carries no space streams: use the ordinary address of the server`,
+    )
   const { space, resources, brief, after, known, epoch, protocols, session, signal } = options
   const query = queryOf({
     resourceVersion: after,
@@ -65,7 +75,7 @@ async function* stream(transport: HttpTransport, options: StreamOptions): AsyncG
     protocol: protocols && protocolText(protocols),
     session,
   })
-  const path = `/services/stream${spacePath(space)}${query}`
+  const path = `/services/stream${spacePath(server, space)}${query}`
   let cursor = after ?? 0
   let isAgreed = protocols === undefined
   for await (const lines of transport.lines({ method: 'GET', path, signal })) {

@@ -21,8 +21,20 @@ export function queryOf(parameters: Record<string, string | number | boolean | u
   return text === '' ? '' : `?${text}`
 }
 
-/** `/clusters/<space>`; colons stay readable. The empty string is the space that the credential implies. */
-export function spacePath(space: string): string {
+/** The path of a host cluster below which it leads to the spaces of the server behind it. */
+export const HOST_SPACES = '/apis/tenancy.kcp.io/v1alpha1/spaces'
+
+/** Whether the URL of all spaces leads through a host cluster. */
+export function leadsThroughHost(base: string): boolean {
+  return base.endsWith(HOST_SPACES)
+}
+
+/**
+ * Below the URL of all spaces: `/clusters/<space>`, and through a host cluster `/<space>/proxy`. Colons stay readable. The empty
+ * string is the space that the credential implies.
+ */
+export function spacePath(base: string, space: string): string {
   if (space === '') return ''
-  return `/clusters/${encodeURIComponent(space).replaceAll('%3A', ':')}`
+  const name = encodeURIComponent(space).replaceAll('%3A', ':')
+  return leadsThroughHost(base) ? `/${name}/proxy` : `/clusters/${name}`
 }

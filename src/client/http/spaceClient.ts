@@ -88,11 +88,14 @@ export class HttpSpaceClient implements SpaceClient {
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name } = object.metadata
-    const { subresource } = options
+    const { subresource, signal } = options
     const at = { ...(namespace && { namespace }), ...(subresource && { name: name ?? '', subresource }) }
     const path = this.#path(resource, at) + writeQuery(options)
     const asked = subresource ? {} : { name, namespace }
-    return asObject(await this.#transport.json({ method: 'POST', path, body: object }), asked)
+    return asObject(
+      await this.#transport.json({ method: 'POST', path, body: object, ...(signal && { signal }) }),
+      asked,
+    )
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import t from 'tap'
+import type { PemPair } from '../../../src/apiserver/pki/issue.ts'
 import { Api } from '../../support/api.ts'
 import { ALICE } from '../../support/server.ts'
 import { Authority, authenticationData, type Behind, handshakeLink, KNOWN, startBehind } from './support.ts'
@@ -141,6 +142,19 @@ t.test('spaces lists those that a user may enter', async t => {
   t.same(await chosen('fieldSelector=metadata.name%3Droot:none'), [])
   t.same(await chosen('labelSelector=team%3Da'), [])
   t.equal((await alice.get(`${SPACES}?fieldSelector=spec.type%3Dx`)).code, 400)
+  const accept = (as: string): Record<string, string> => ({ accept: `application/json;as=${as};g=meta.k8s.io;v=v1` })
+  const partial = await alice.get(SPACES, accept('PartialObjectMetadataList'))
+  t.match(partial.body, { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList' })
+  t.strictSame(partial.body.items[1], {
+    kind: 'PartialObjectMetadata',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { name: 'root:wmw1' },
+  })
+  t.match((await alice.get(`${SPACES}/root:wmw1`, accept('PartialObjectMetadata'))).body, {
+    kind: 'PartialObjectMetadata',
+    metadata: { name: 'root:wmw1' },
+  })
+  t.equal((await alice.get(SPACES, accept('PartialObjectMetadata'))).code, 406)
   const table = await alice.get(SPACES, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' })
   t.match(table.body, { kind: 'Table', rows: [{ cells: ['root', 'universal'] }, { cells: ['root:wmw1', 'workload'] }] })
 })
@@ -185,6 +199,10 @@ t.test('documents: two groups, cluster-scoped, for whoever the front proxy names
     200,
     'a proxy follows no redirect',
   )
+  const schemaOf = async (by: typeof probe, path: string): Promise<unknown> =>
+    (await by.get(path)).headers['x-kubernetes-pf-flowschema-uid']
+  t.equal(await schemaOf(probe, EDGE), await schemaOf(probe, '/livez'), 'probes of the host wait for no seat')
+  t.not(await schemaOf(await behind.as('alice'), EDGE), await schemaOf(probe, EDGE))
   for (const path of ['/livez', '/readyz', '/version']) t.equal((await probe.get(path)).code, 200, path)
   for (const path of ['/metrics', '/configz', '/clusters/root:wmw1/apis', '/services/stream/clusters/root'])
     t.not((await probe.get(path)).code, 200, path)
@@ -313,6 +331,26 @@ t.test('connections of a front proxy that is no more known end, a handshake that
   await second.ended
   link.release()
   t.equal(await asked, 'ended')
+})
+
+t.test('a watch ends with the authority of its front proxy, and with the certificate', async t => {
+  const behind = await startBehind(t)
+  await hostGrants(behind, 'alice', ALL_OF_SPACES)
+  await spaceGrants(behind, 'host:alice', [READING])
+  const path = `${proxyTo('root:wmw1')}/api/v1/namespaces?watch=1&fieldSelector=metadata.name=default`
+  const opened = async (pair: PemPair) => {
+    const { api, headers } = await behind.as('alice', [], pair)
+    const watch = await api.watch(path, headers)
+    t.match(await watch.take(1), [{ type: 'ADDED', object: { metadata: { name: 'default' } } }])
+    return watch
+  }
+  const second = 1 / 86_400
+  const short = await opened(await behind.authority.client(undefined, 2 * second))
+  t.match(await short.next(), { type: 'ERROR', object: { reason: 'Unauthorized' } })
+  t.equal(await short.next(), undefined)
+  const long = await opened(await behind.authority.client())
+  await behind.describe(authenticationData((await Authority.make()).ca.certPem))
+  await t.rejects(long.next(), { code: 'ECONNRESET' })
 })
 
 t.test('names of users and groups are UTF-8', async t => {

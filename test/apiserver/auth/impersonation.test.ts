@@ -22,6 +22,20 @@ t.test('without the headers one is oneself', async t => {
   t.equal(await impersonate(ann, { accept: '*/*' }, context()), undefined)
 })
 
+t.test('names are UTF-8, as which clients write them', async t => {
+  const sent = (text: string): string => Buffer.from(text).toString('latin1')
+  const headers = {
+    'impersonate-user': sent('jürgen'),
+    'impersonate-group': [sent('équipe')],
+    'impersonate-extra-site': [sent('Zürich')],
+  }
+  t.match(await impersonate(master, headers, context()), {
+    name: 'jürgen',
+    groups: ['équipe', 'system:authenticated'],
+    extra: { site: ['Zürich'] },
+  })
+})
+
 t.test('each part is asked for', async t => {
   const all = context()
   const headers = {

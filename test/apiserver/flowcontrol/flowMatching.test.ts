@@ -54,6 +54,13 @@ t.test('requests are where a kube-apiserver has them', async t => {
     [anonymous, 'GET', '/readyz?verbose', 'probes'],
     [ann, 'GET', '/healthz', 'probes'],
     [ann, 'POST', '/healthz', 'global-default'],
+    [
+      { name: 'host:system:kube-aggregator', groups: ['system:orrery:host-probes', KNOWN] },
+      'GET',
+      '/apis/a/v1',
+      'probes',
+    ],
+    [{ ...ann, groups: ['system:orrery:host-probes'], extra: scoped }, 'GET', '/apis/a/v1', 'catch-all'],
     [ann, 'GET', '/readyz/etcd', 'global-default'],
     [anonymous, 'GET', PODS, 'global-default'],
     [{ name: 'nobody', groups: [] }, 'GET', PODS, 'catch-all'],

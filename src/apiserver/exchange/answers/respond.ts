@@ -80,7 +80,7 @@ export function isPretty(exchange: Pick<Exchange, 'request' | 'info'>): boolean 
 }
 
 /** @throws StatusError NotAcceptable when one object is asked for as a list, or a list as one object */
-export function checkPartial({ form, type }: Exchange, isList: boolean): void {
+export function checkPartial({ form, type }: Pick<Exchange, 'form' | 'type'>, isList: boolean): void {
   if (form.as === undefined || (form.as === 'PartialObjectMetadataList') === isList) return
   const found = isList ? `is a list (${type.listKind})` : `is not a list (${type.kind})`
   throw new StatusError('NotAcceptable', `you requested ${form.as}, but the requested object ${found}`)

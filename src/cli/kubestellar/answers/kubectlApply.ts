@@ -8,6 +8,7 @@ import { list } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { CommandError } from '../../shell/commandError.ts'
+import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import type { AnswerOptions, Asked } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
@@ -27,7 +28,7 @@ export async function written(files: readonly string[], terminal: Terminal): Pro
 export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
   return [
     '--server',
-    `${session.base}/clusters/${path}`,
+    serverOf(session.base, path),
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
     ...(namespace === undefined ? [] : ['-n', namespace]),
   ]

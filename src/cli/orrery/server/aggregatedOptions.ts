@@ -1,4 +1,5 @@
 /** `--aggregated`: the server behind the kube-apiserver of a host cluster, as the flags say. */
+import { REVIEW_LIMIT_MS } from '../../../apiserver/aggregated/hostAuthorizer.ts'
 import type { AggregatedOptions } from '../../../apiserver/apiServerOptions.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { hostOf } from './hostCluster.ts'
@@ -11,8 +12,6 @@ interface Aggregated {
 }
 
 const SPACE_PATH = /^root(:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
-/** The host's answer is waited for so long, as by upstream's delegating servers. */
-const REVIEW_TIMEOUT_MS = 10_000
 const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** @throws Error naming the flag */
@@ -28,7 +27,7 @@ export async function aggregatedOf(settings: Record<string, unknown>): Promise<A
   const hostname = serviceHostname(aggregatedService(String(settings.aggregatedService)))
   const kubeconfig = settings.hostKubeconfig as string | undefined
   const { options } = await hostOf('--aggregated: ', kubeconfig)
-  const host = httpSpaceClient({ ...options, userAgent: 'orrery', timeoutMs: REVIEW_TIMEOUT_MS })
+  const host = httpSpaceClient({ ...options, userAgent: 'orrery', timeoutMs: REVIEW_LIMIT_MS })
   return {
     options: { host, port: settings.aggregatedPort as number, space, userPrefix },
     hostname,

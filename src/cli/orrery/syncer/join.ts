@@ -13,6 +13,7 @@ import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { readIfExists, writePrivateFile } from '../../../apiserver/pki/files.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
+import { spacePath } from '../../../client/http/paths.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import type { Logger } from '../../../client/logger.ts'
 import {
@@ -97,7 +98,7 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
       return false
     }
     const space = answer.metadata.annotations?.[MAILBOX_SPACE_ANNOTATION] ?? ''
-    const access = { ...now.options, server: `${now.base}/clusters/${space}`, token }
+    const access = { ...now.options, server: `${now.base}${spacePath(now.base, space)}`, token }
     await writePrivateFile(kept.path, toYaml(syncerKubeconfig(access)))
     log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${kept.path}`)
     return true
@@ -146,7 +147,7 @@ async function claimed(
   { syncTargetName, key }: { syncTargetName: string; key: string },
   { userAgent, signal }: JoinOptions,
 ): Promise<KubeObject> {
-  const client = httpSpaceClient({ ...options, server: `${base}/clusters/${space ?? ''}`, userAgent, signal })
+  const client = httpSpaceClient({ ...options, server: `${base}${spacePath(base, space ?? '')}`, userAgent, signal })
   try {
     const annotations = { [SYNC_TARGET_ANNOTATION]: syncTargetName, [CLAIM_KEY_ANNOTATION]: key }
     const request: KubeObject = {

@@ -7,6 +7,7 @@ import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { systemClock } from '../../../client/clock.ts'
 import { type ClosableClient, httpClient, httpSpaceClient } from '../../../client/http/httpClient.ts'
 import type { HttpClientOptions, TlsMaterial } from '../../../client/http/options.ts'
+import { spacePath } from '../../../client/http/paths.ts'
 import { RenewedToken } from '../../../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../../../client/logger.ts'
@@ -218,7 +219,7 @@ function renewedToken(
     clock: systemClock,
     random: Math.random,
     async ask(token, request) {
-      const server = space === undefined ? base : `${base}/clusters/${space}`
+      const server = `${base}${spacePath(base, space ?? '')}`
       const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })
       try {
         return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token', dryRun: looks })

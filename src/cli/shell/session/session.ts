@@ -7,6 +7,7 @@ import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../../apimachinery/resourc
 import type { Client } from '../../../client/client.ts'
 import { type ClosableClient, httpClient } from '../../../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../../../client/http/options.ts'
+import { leadsThroughHost } from '../../../client/http/paths.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import { CommandError } from '../commandError.ts'
 import { flag } from '../settings.ts'
@@ -37,7 +38,7 @@ export interface Session {
   readonly paths: readonly string[]
   /** Name of the context that is used. */
   readonly context: string
-  /** The server's URL without `/clusters/<space>`. */
+  /** The URL of all spaces, through a host cluster where the kubeconfig leads through one. */
   readonly base: string
   /** URL as the kubeconfig has it. */
   readonly server: string
@@ -126,6 +127,14 @@ export async function pathOfId(client: Client, id: string): Promise<string> {
     if (isStatusError(error, 'NotFound', 'Forbidden')) return id
     throw error
   }
+}
+
+/** @throws CommandError where the kubeconfig leads through a host cluster, whose address and users are not those of the server */
+export function requireOrdinaryAddress({ base }: Session): void {
+  if (!leadsThroughHost(base)) return
+  throw new CommandError(
+    'this kubeconfig leads through a host cluster, which knows no credential of Orrery: take one with the ordinary address of the server',
+  )
 }
 
 /** An error for a kubeconfig whose URL names no space: mostly that of a plain cluster. */

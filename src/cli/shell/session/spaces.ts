@@ -4,6 +4,7 @@ import { nearest as alike, didYouMean } from '../../../apimachinery/nearest.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
+import { spacePath } from '../../../client/http/paths.ts'
 import { CommandError } from '../commandError.ts'
 import type { Terminal } from '../terminal.ts'
 import { waitFor } from '../waitFor.ts'
@@ -23,9 +24,9 @@ export function phaseOf(workspace: KubeObject | undefined): string {
   return isRecord(workspace?.status) && typeof workspace.status.phase === 'string' ? workspace.status.phase : ''
 }
 
-/** `https://…/clusters/<path>`. */
+/** The URL of one space, by that of all. */
 export function serverOf(base: string, path: string): string {
-  return `${base}/clusters/${path}`
+  return `${base}${spacePath(base, path)}`
 }
 
 /**
