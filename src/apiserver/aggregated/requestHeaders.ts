@@ -6,8 +6,8 @@
 import { X509Certificate } from 'node:crypto'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { utf8 } from '../auth/headerText.ts'
 import type { UserInfo } from '../auth/types.ts'
-import { utf8 } from '../http/headerText.ts'
 
 export const AUTHENTICATION_NAMESPACE = 'kube-system'
 export const AUTHENTICATION_NAME = 'extension-apiserver-authentication'

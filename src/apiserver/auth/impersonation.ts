@@ -8,8 +8,8 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
-import { utf8 } from '../http/headerText.ts'
 import { forbidden } from './forbidden.ts'
+import { utf8 } from './headerText.ts'
 import type { Attributes, Decision, UserInfo } from './types.ts'
 import {
   ANONYMOUS,
