@@ -17,12 +17,14 @@ export class AnsweredLog {
   readonly #entries = new Map<string, { readonly name: AnswerName; readonly revision: number }>()
   readonly #listeners = new Set<LogListener>()
   readonly #next: () => number
+  readonly #limit: number
   #begin: number
 
   /** @param next counts on, and says the revision of a change; `begin` is the last one before the first */
-  constructor(begin: number, next: () => number) {
+  constructor(begin: number, next: () => number, limit = LIMIT) {
     this.#begin = begin
     this.#next = next
+    this.#limit = limit
   }
 
   /** Every change behind this revision is known. */
@@ -38,7 +40,7 @@ export class AnsweredLog {
     const id = idOf(name)
     this.#entries.delete(id)
     this.#entries.set(id, { name, revision: this.#next() })
-    if (this.#entries.size > LIMIT) {
+    if (this.#entries.size > this.#limit) {
       const [oldest, { revision }] = this.#entries.entries().next().value!
       this.#entries.delete(oldest)
       this.#begin = revision

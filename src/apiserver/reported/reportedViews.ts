@@ -19,6 +19,7 @@ import type { Request } from '../http/request.ts'
 import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
 import { openApiPaths } from '../openapi/routes.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
+import { MarkLog } from './markLog.ts'
 import { ReportedKinds } from './reportedKinds.ts'
 import { ReportedReader } from './reportedReader.ts'
 
@@ -38,6 +39,7 @@ export class ReportedViews implements ReportedDesk {
   readonly #kinds: ReportedKinds
   readonly #paths: Paths
   #places: ReportedPlaces | undefined
+  #log: MarkLog | undefined
 
   constructor({ services, openApi, address, version }: ReportedViewsDeps) {
     this.#services = services
@@ -56,7 +58,9 @@ export class ReportedViews implements ReportedDesk {
   }
 
   answerBy(places: ReportedPlaces | undefined): void {
+    this.#log?.end()
     this.#places = places
+    this.#log = places && new MarkLog(places, () => this.#services.reader.revision)
   }
 
   /** @throws StatusError, also by the promise */
@@ -76,14 +80,15 @@ export class ReportedViews implements ReportedDesk {
 
   /** Services of the endpoints, over one mailbox. */
   #over(space: string, cluster: ReportedCluster): Services {
-    const { mailbox, location } = cluster
+    const { mailbox, location, marks } = cluster
+    const log = this.#log!
     const services = this.#services
     const { group, version, resource } = LOGICAL_CLUSTERS
     const births = services.types.in(mailbox).find(group, version, resource)
     return {
       ...services,
       types: { in: () => this.#kinds.of(cluster) },
-      reader: new ReportedReader({ reader: services.reader, mailbox, births, to: { space, location } }),
+      reader: new ReportedReader({ reader: services.reader, mailbox, births, to: { space, location }, marks, log }),
       derived: undefined,
       watchScope: (_space, group, resource) => {
         const { gone, closing } = services.watchScope(mailbox, group, resource)

@@ -33,11 +33,13 @@ import type { Remarks } from './mailboxes/remarks.ts'
 import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
+import type { Signals } from './signals/signals.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 import type { WaitingIntakes } from './status/waitingIntakes.ts'
 
 export interface TopologyIntakeDeps {
+  signals: Pick<Signals, 'mailboxChanged'>
   inventory: Inventory
   consents: Consents
   join: PlacementJoin
@@ -216,7 +218,7 @@ export class TopologyIntake implements StreamHandler {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, remarks } = this.#deps
+    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, remarks, signals } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
@@ -229,6 +231,7 @@ export class TopologyIntake implements StreamHandler {
       if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
       if (isOpened || (stands && !stood)) this.#stays(mailbox)
       if (before?.evictAtMs !== after?.evictAtMs) queue.add({ type: 'cluster', mailbox })
+      if (!after || before?.silentSince !== after.silentSince) signals.mailboxChanged.send(mailbox)
     }
   }
 

@@ -60,8 +60,8 @@ class Translator {
     const schema = deps.schema ?? (() => undefined)
     this.#setup = { ...common, places, events, signal, epoch, schema, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
-    const { signals, statuses, listener, consents, topology, workspaces, queue, router, together } = this.#parts
-    for (const reader of [statuses, listener]) {
+    const { signals, statuses, marks, listener, consents, topology, workspaces, queue, router, together } = this.#parts
+    for (const reader of [statuses, marks, listener]) {
       signals.copyChanged.on((...what) => reader.copyChanged(...what))
       signals.mailboxChanged.on(mailbox => reader.mailboxChanged(mailbox))
     }

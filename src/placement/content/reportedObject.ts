@@ -4,12 +4,16 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import type { FieldDifference } from '../outcome/fieldDifference.ts'
 import { CENTER_MARKS } from '../words/marks.ts'
 import {
+  DIFFERENCES_ANNOTATION,
   isProjected,
+  LIVE_FIELDS_ANNOTATION,
   LOCATION_LABEL,
   OWNER_ANNOTATION,
   PROJECTED_LABEL,
+  SILENT_SINCE_ANNOTATION,
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../words/placement.ts'
@@ -21,15 +25,29 @@ export interface ReportedTo {
   readonly location: string
 }
 
+/** Findings about an object beside what its mailbox holds. */
+export interface ReportedMarks {
+  /** RFC 3339: the last word of its cluster, which is silent now. */
+  readonly silentSince?: string
+  /** What the cluster does not hold as it was sent. */
+  readonly differences?: readonly FieldDifference[]
+}
+
 const MAX_LABEL = 63
+/** Written on reports alone: whatever an object says under these keys is its author's invention. */
+const REPORT_MARKS = [DIFFERENCES_ANNOTATION, LIVE_FIELDS_ANNOTATION, SILENT_SINCE_ANNOTATION]
 
 /** The object with metadata of its own; `undefined`: it is not the space's to see. */
-export function reportedObject(object: Readonly<KubeObject>, to: ReportedTo): KubeObject | undefined {
+export function reportedObject(
+  object: Readonly<KubeObject>,
+  to: ReportedTo,
+  marks?: ReportedMarks,
+): KubeObject | undefined {
   if (!isReportedTo(object, to.space)) return undefined
   const { managedFields: _managers, labels, annotations, ...metadata } = object.metadata
   return {
     ...object,
-    metadata: { ...metadata, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to) },
+    metadata: { ...metadata, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to, marks) },
   }
 }
 
@@ -49,8 +67,13 @@ function labelsOf(labels: KubeObject['metadata']['labels'], { location }: Report
 function annotationsOf(
   annotations: KubeObject['metadata']['annotations'],
   { space, location }: ReportedTo,
+  { silentSince, differences }: ReportedMarks = {},
 ): Record<string, string> {
   const own: Record<string, string> = { ...annotations, [CLUSTER_ANNOTATION]: space, [LOCATION_LABEL]: location }
-  for (const mark of CENTER_MARKS) delete own[mark]
-  return own
+  for (const mark of [...CENTER_MARKS, ...REPORT_MARKS]) delete own[mark]
+  return {
+    ...own,
+    ...(silentSince !== undefined && { [SILENT_SINCE_ANNOTATION]: silentSince }),
+    ...(differences && { [DIFFERENCES_ANNOTATION]: JSON.stringify(differences) }),
+  }
 }

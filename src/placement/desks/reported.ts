@@ -1,8 +1,9 @@
 /**
- * Reports of clusters for a space are read from its clusters' mailboxes. Only whoever places knows the mailbox behind a location of a
- * space, and the kinds that the space asks its cluster for.
+ * Reports of clusters for a space are read from its clusters' mailboxes. The translator alone knows the mailbox behind a location
+ * of a space, the kinds that the space asks for, and the marks of its copies.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
+import type { ReportedMarks } from '../content/reportedObject.ts'
 
 /** A cluster as one space sees it. */
 export interface ReportedCluster {
@@ -12,11 +13,18 @@ export interface ReportedCluster {
   readonly mailbox: string
   /** Whether the space places objects of a custom kind there, or its upsync sets name any and the inventory grants that. */
   uses(kind: GroupResource): boolean
+  /** Marks of an object now, by its object key. */
+  marks(key: string): ReportedMarks | undefined
 }
+
+/** `mailbox` is the id of its space, `keys` are object keys. A mailbox that is gone has no marks. */
+export type MarksListener = (mailbox: string, keys: readonly string[] | 'all' | 'gone') => void
 
 export interface ReportedPlaces {
   /** @throws StatusError ServiceUnavailable as long as the space's locations are not known; NotFound names them */
   cluster(space: string, location: string): ReportedCluster
+  /** Objects whose marks may be others. The answer ends that. */
+  follow(listener: MarksListener): () => void
 }
 
 /** Makes known who answers. */

@@ -73,6 +73,13 @@ export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
 /** On the copy, JSON: pointers to the fields that are left to the cluster once the object is there. */
 export const LEFT_FIELDS_ANNOTATION = `${EDGE_GROUP}/left-fields`
 
+/** On a report of a cluster, JSON: fields that the cluster does not hold as they were sent, with both values. */
+export const DIFFERENCES_ANNOTATION = `${EDGE_GROUP}/differences`
+/** On a report of a cluster, JSON: live values of fields that are left to the cluster. */
+export const LIVE_FIELDS_ANNOTATION = `${EDGE_GROUP}/live-fields`
+/** On a report of a cluster, RFC 3339: the time of the last word of the cluster, while it is silent. */
+export const SILENT_SINCE_ANNOTATION = `${EDGE_GROUP}/silent-since`
+
 /**
  * On the copy of a definition, "true": nobody placed it, it came along with objects of its kind. In a cluster it is made where
  * there is none, and never takes the place of another one.

@@ -30,6 +30,7 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
       join: parts.join,
       locations: parts.locations,
       mailbox: name => mailboxes.get(name),
+      marks: parts.marks,
       isKnown: space => isPlacingKnown(space, parts),
     }),
   )

@@ -143,6 +143,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const unschedulable = new UnschedulableMailboxes(mailbox => mailboxes.known(mailbox)?.space)
   const { remarks, reports } = parts
   const intake = new TopologyIntake({
+    signals,
     inventory,
     consents,
     join,

@@ -47,6 +47,7 @@ import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { Signals } from '../signals/signals.ts'
 import type { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import type { ClusterReports } from '../status/clusterReports.ts'
+import type { CopyMarks } from '../status/copyMarks.ts'
 import type { HoldReports } from '../status/holdReports.ts'
 import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
 import type { PlacementReports } from '../status/placementReports.ts'
@@ -105,6 +106,7 @@ export interface StatusParts {
   readonly locations: SpaceLocations
   readonly statuses: WorkStatusFollowers
   readonly outcomes: ClusterOutcomes
+  readonly marks: CopyMarks
   readonly clusterReports: ClusterReports
   /** Facts from which each cluster is seen as one space sees it. */
   readonly clusters: PlacementOutcomeDeps

@@ -4,6 +4,7 @@ import { isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
 import { SpaceLocations } from '../join/spaceLocations.ts'
 import { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import { ClusterReports } from '../status/clusterReports.ts'
+import { CopyMarks } from '../status/copyMarks.ts'
 import { OutageEvents } from '../status/outageEvents.ts'
 import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
 import { PlacementReports } from '../status/placementReports.ts'
@@ -48,6 +49,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
       parts.listener.mailboxChanged(mailbox)
     },
   })
+  const marks = new CopyMarks({ inventory, mailbox: name => parts.mailboxes.get(name), outcome })
   const clusterReports = new ClusterReports({ client, inventory, outcome, events, clock })
   const clusters: PlacementOutcomeDeps = {
     join,
@@ -90,5 +92,5 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     outages: new OutageEvents({ events, clock }),
     again: report,
   })
-  return { locations, statuses, outcomes, clusterReports, clusters, withheld, reports }
+  return { locations, statuses, outcomes, marks, clusterReports, clusters, withheld, reports }
 }

@@ -24,6 +24,8 @@ export interface Target extends ObjectId {
   readonly uid: string
   readonly labels: Labels
   readonly available: boolean
+  /** RFC 3339: the last word of its syncer, which is silent now. */
+  readonly silentSince: string | undefined
   readonly unschedulable: boolean
   /** From when on nothing is placed there; never: infinite. */
   readonly evictAtMs: number
@@ -136,6 +138,7 @@ function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
     uid: metadata.uid ?? '',
     labels: metadata.labels ?? NO_LABELS,
     available: isAvailable(object),
+    silentSince: silentSinceOf(object),
     unschedulable: unschedulable === true,
     evictAtMs: Number.isNaN(evictAtMs) ? Number.POSITIVE_INFINITY : evictAtMs,
     releases: releasesIn(metadata.annotations?.[RELEASE_OWNER_ANNOTATION]),
@@ -157,4 +160,10 @@ function releasesIn(text: string | undefined): readonly string[] {
 function isAvailable(target: KubeObject): boolean {
   const ready = conditionOf(target, 'Ready')
   return ready ? ready.status === 'True' : typeof at(target.status, 'lastSyncerHeartbeatTime') === 'string'
+}
+
+/** A cluster without any word has reported nothing. */
+function silentSinceOf(target: KubeObject): string | undefined {
+  const heard = at(target.status, 'lastSyncerHeartbeatTime')
+  return typeof heard === 'string' && conditionOf(target, 'Ready')?.status === 'False' ? heard : undefined
 }

@@ -124,8 +124,13 @@ export class PendingChanges {
     return this.#named.has(key) || this.#writing.has(key)
   }
 
+  /** Whether its cluster has not looked at the content that is written, or being written. */
+  isUnprocessed(key: string): boolean {
+    return this.#writing.has(key) || this.#seqs.has(key)
+  }
+
   isPending(key: string): boolean {
-    return this.#named.has(key) || this.#writing.has(key) || this.#seqs.has(key)
+    return this.#named.has(key) || this.isUnprocessed(key)
   }
 
   /** Copies that are not in the mailbox yet as they should be. */

@@ -1,16 +1,18 @@
 /** Finds the mailbox behind a location of a space, for whoever shows reports of clusters. */
 import { StatusError } from '../../../apimachinery/errors.ts'
 import type { GroupResource } from '../../../apimachinery/object.ts'
-import type { ReportedCluster, ReportedPlaces } from '../../../placement/desks/reported.ts'
+import type { MarksListener, ReportedCluster, ReportedPlaces } from '../../../placement/desks/reported.ts'
 import { definitionKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyMarks } from './copyMarks.ts'
 
 export interface ReportedClustersDeps {
   join: Pick<PlacementJoin, 'destinationsOf'>
   locations: Pick<SpaceLocations, 'of'>
   mailbox: (name: string) => Mailbox | undefined
+  marks: Pick<CopyMarks, 'of' | 'follow'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
 }
@@ -26,6 +28,10 @@ export class ReportedClusters implements ReportedPlaces {
     this.#deps = deps
   }
 
+  follow(listener: MarksListener): () => void {
+    return this.#deps.marks.follow(listener)
+  }
+
   cluster(space: string, location: string): ReportedCluster {
     const { join, locations, isKnown } = this.#deps
     if (!isKnown(space)) throw unknown('the locations of this space are not known yet: the server is starting')
@@ -38,7 +44,12 @@ export class ReportedClusters implements ReportedPlaces {
     const { share, name, space: id } = mailbox
     // the definition of what a space places comes along with it
     const places = (kind: GroupResource): boolean => join.destinationsOf(space, definitionKey(kind)).has(name)
-    return { location, mailbox: id, uses: kind => places(kind) || share.askedForKind(kind).includes(space) }
+    return {
+      location,
+      mailbox: id,
+      uses: kind => places(kind) || share.askedForKind(kind).includes(space),
+      marks: key => this.#deps.marks.of(name, space, key),
+    }
   }
 }
 
