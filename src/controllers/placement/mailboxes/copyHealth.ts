@@ -1,6 +1,6 @@
 /**
- * How the copies of one mailbox are, as their cluster reports them: kept of those alone that are not healthy. A status that comes
- * back costs the look at one copy.
+ * Health of the copies of one mailbox, as their cluster reports it. Only those that are not healthy are kept, with the hash of the
+ * content that the verdict is about. A status that comes back costs the look at one copy.
  *
  * The syncer speaks of generations of the mailbox's object, so a status is believed when it means the newest one.
  */
@@ -11,12 +11,24 @@ import { HEALTHY, type HealthVerdict } from '../../../placement/outcome/health.t
 /** Characters of what is kept, in the cluster's words. */
 const MAX_MESSAGE = 300
 
+interface Unhealthy extends HealthVerdict {
+  /** The contentHash of the object. */
+  readonly content: string
+}
+
 export class CopyHealth {
   /** By key; with those that are told to stand still. */
-  readonly #unhealthy = new Map<string, HealthVerdict>()
+  readonly #unhealthy = new Map<string, Unhealthy>()
 
   of(key: string): HealthVerdict {
     return this.#unhealthy.get(key) ?? HEALTHY
+  }
+
+  /** Health in this content; `undefined` where the verdict is about other content. */
+  in(key: string, content: string): HealthVerdict | undefined {
+    const verdict = this.#unhealthy.get(key)
+    if (!verdict) return HEALTHY
+    return verdict.content === content ? verdict : undefined
   }
 
   /** Of these keys, those that are not healthy: looked for where there are fewer. */
@@ -29,14 +41,13 @@ export class CopyHealth {
     } else for (const entry of this.#unhealthy) if (isOne(entry[0])) yield entry
   }
 
-  /** Whether that is another than before. */
-  note(key: string, { health, message }: HealthVerdict): boolean {
+  /** Whether that is another than before. `content`: the contentHash of the object. */
+  note(key: string, { health, message }: HealthVerdict, content: () => string): boolean {
     if (health === 'Healthy') return this.forget(key)
     const before = this.#unhealthy.get(key)
     const shown = shortLine(message, MAX_MESSAGE)
-    if (before?.health === health && before.message === shown) return false
-    this.#unhealthy.set(key, { health, message: shown })
-    return true
+    this.#unhealthy.set(key, { health, message: shown, content: content() })
+    return before?.health !== health || before.message !== shown
   }
 
   /** Whether it was not healthy. */

@@ -4,6 +4,7 @@
  */
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
+import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
@@ -109,6 +110,15 @@ export class Mailbox {
   /** Id of the space that owns the object there by what was written last. */
   ownerOf(key: string): string | undefined {
     return (this.copies.get(key)?.owner ?? this.lostOwners.get(key)) || undefined
+  }
+
+  /**
+   * Health of a copy in the content that its claims want. `content`: the contentHash of that. `undefined`: its cluster has
+   * not processed this content yet.
+   */
+  healthIn(key: string, content: string): HealthVerdict | undefined {
+    if (!this.copies.has(key) || this.changes.isPending(key)) return undefined
+    return this.health.in(key, content)
   }
 
   /**

@@ -14,6 +14,7 @@ import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
 import { isUpsyncFull } from '../../../placement/desks/syncerConfig.ts'
+import { contentHash } from '../../../placement/outcome/contentHash.ts'
 import { type HealthVerdict, healthOf } from '../../../placement/outcome/health.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
 import {
@@ -78,7 +79,7 @@ export class Mailboxes {
   readonly #likenesses = new Likenesses()
   readonly #names = new InternedNames()
   /** The one whose health was asked for last. */
-  #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict } | undefined
+  #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict; content?: string } | undefined
 
   constructor(deps: MailboxesDeps, listener: MailboxListener, { copyChanged }: Pick<Signals, 'copyChanged'>) {
     this.#deps = deps
@@ -279,13 +280,15 @@ export class Mailboxes {
   /** Whoever looks at the state of copies is told of this one's. */
   #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
     this.#copyChanged.send(mailbox.name, key, 'status', claims)
-    if (mailbox.health.note(key, this.#healthOf(key, object))) this.#copyChanged.send(mailbox.name, key, 'health')
+    const judged = this.#judge(key, object)
+    if (mailbox.health.note(key, judged.verdict, () => (judged.content ??= contentHash(object))))
+      this.#copyChanged.send(mailbox.name, key, 'health')
   }
 
   /** Of copies that say the same many are written in a row. */
-  #healthOf(key: string, object: Readonly<KubeObject>): HealthVerdict {
+  #judge(key: string, object: Readonly<KubeObject>): { readonly verdict: HealthVerdict; content?: string } {
     if (this.#judged?.object !== object) this.#judged = { object, verdict: healthOf(parseObjectKey(key), object) }
-    return this.#judged.verdict
+    return this.#judged
   }
 
   #noteUpsync(mailbox: Mailbox, event: StreamEvent): void {

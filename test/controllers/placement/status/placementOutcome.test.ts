@@ -96,6 +96,7 @@ t.test('counts are sums', async () => {
           health.note(
             key,
             healthOf(CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {}, status: { phase } }),
+            () => '',
           )
         }
         const ownerOf = (key: string) => (of(name, key).isAnothers ? 'other' : 'w')
