@@ -152,11 +152,17 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     metadata: { name: 'all' },
     spec: { downsync },
   })
-  t.match(await sh(apply(wide([all])), mia), {
+  t.match(await sh(apply(wide([{ ...all, apiGroup: '', resources: ['nodes'] }])), mia), {
     code: 1,
-    err: /in its place name what you may: \{apiGroup: "", resources: \[configmaps, .*\{apiGroup: "shop\.example\.org", resources: \[tills\]\}.*; or ask an administrator of this space for a role/,
+    err: /name only kinds, namespaces and objects that you may get and list; or ask an administrator of this space for a role/,
   })
-  t.match(await sh(apply(wide([{ ...all, apiGroup: group, resources: ['tills'] }])), mia), { code: 0 })
+  t.match(await sh(apply(wide([all])), mia), {
+    code: 0,
+    err: /Warning: spec\.downsync\[0\] selects only kinds that its author may get and list; it skips /,
+  })
+  const placed = await client.in('root:shops').get(edge('edgeplacements'), { name: 'all' })
+  const record = placed.metadata.annotations?.['edge.kubestellar.io/selected-kinds']
+  t.match(record, /"\*\.shop\.example\.org".*"configmaps".*"roles\.rbac\.authorization\.k8s\.io".*"secrets"/)
 
   const tree = await sh('kubectl ws root:shops && kubectl ws tree', mia)
   t.match(

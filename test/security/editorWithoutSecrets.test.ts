@@ -47,11 +47,8 @@ t.test('no change of a placement by an editor sends what the editor may not read
   const secrets = { ...maps, resources: ['secrets'] }
   const widened: object[] = [
     { downsync: [maps, secrets] },
-    { downsync: [{ ...maps, resources: ['*'] }] },
-    { downsync: [{ ...maps, resources: [] }] },
-    { downsync: [{}] },
-    { downsync: [{ namespaces: ['app'] }] },
     { downsync: [maps, { ...secrets, objectNames: ['vault'] }] },
+    { downsync: [{ resources: ['secrets', 'configmaps'] }] },
     { downsync: [{ ...secrets, labelSelectors: [{}] }] },
   ]
   const refused = {
@@ -68,6 +65,32 @@ t.test('no change of a placement by an editor sends what the editor may not read
   const one = [{ op: 'add', path: '/spec/downsync/-', value: secrets }]
   t.match(await carol.patch(`${PLACEMENTS}/ep`, 'json', one), refused, 'by JSON patch')
   await stays()
+})
+
+t.test('a wide test carries what its editor may read, and no Secret, whoever edits the rest of it', async t => {
+  const record = 'edge.kubestellar.io/selected-kinds'
+  const wide: object[] = [{ ...maps, resources: ['*'] }, { ...maps, resources: [] }, {}, { namespaces: ['app'] }]
+  for (const [i, test] of wide.entries()) {
+    await wmw.ok(wmw.post('/api/v1/namespaces/app/configmaps', { metadata: { name: `page-${i}` } }))
+    const made = await carol.post(PLACEMENTS, placement('mine', { ...PROD, downsync: [test] }))
+    t.match(made, { code: 201, headers: { warning: /it skips .*secrets/ } }, JSON.stringify(test))
+    const forged = JSON.stringify([{ tests: [], kinds: ['*', 'secrets'], skipped: [] }])
+    for (const value of [null, forged, '', '[]']) {
+      const change = { metadata: { annotations: { [record]: value } } }
+      t.match(await carol.patch(`${PLACEMENTS}/mine`, 'merge', change), { code: 200 })
+    }
+    const paused = {
+      spec: { paused: false, locationSelectors: [...PROD.locationSelectors, { matchLabels: { env: 'test' } }] },
+    }
+    await wmw.ok(wmw.patch(`${PLACEMENTS}/mine`, 'merge', paused))
+    await world.present(florin, `configmaps app/page-${i}`)
+    await stays()
+    await world.present(fleet.idOf('root:wmw1'), 'edgeplacements.edge.kubestellar.io mine', ({ status }) =>
+      JSON.stringify(status ?? {}).includes('KindsSkipped'),
+    )
+    t.equal((await carol.delete(`${PLACEMENTS}/mine`)).code, 200)
+    await world.absent(fleet.idOf('root:wmw1'), 'edgeplacements.edge.kubestellar.io mine')
+  }
 })
 
 t.test('nor does lifting the set that holds it back', async t => {

@@ -4,7 +4,14 @@
  */
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { type KindLimits, limitOf } from '../../placement/select/selectedKinds.ts'
 import { groupOfTest } from '../../placement/words/placement.ts'
+
+/** `undefined`: any. */
+export interface KindPattern {
+  readonly group: string | undefined
+  readonly resource: string | undefined
+}
 
 export interface AddedTest {
   /** `spec.downsync[i]` */
@@ -15,6 +22,12 @@ export interface AddedTest {
   readonly resources: ReadonlySet<string> | undefined
   readonly namespaces: ReadonlySet<string> | undefined
   readonly names: ReadonlySet<string> | undefined
+  /** As it stands in the spec. */
+  readonly written: Readonly<Record<string, unknown>>
+  /** Kinds that earlier tests selected wherever this one does. */
+  readonly before: readonly KindPattern[]
+  /** Whether it is new in all its places. Otherwise earlier tests select all kinds in some of them. */
+  readonly isNew: boolean
 }
 
 interface Test extends AddedTest {
@@ -28,20 +41,21 @@ const MAX_TESTS = 10_000
 /** Items of lists that are compared; of more, what is not the same as before counts as added. */
 const MAX_WORK = 1_000_000
 
-/** `old` is `undefined` for a new placement. */
-export function addedTests(spec: unknown, old: unknown): AddedTest[] {
+/** `old` is `undefined` for a new placement. `limits`: of the wide tests that were there. */
+export function addedTests(spec: unknown, old: unknown, limits: KindLimits = new Map()): AddedTest[] {
   const [now, before] = [records(spec, 'downsync'), records(old, 'downsync')]
   const same = new Set(before.map(test => JSON.stringify(test)))
   const changed = now.map(testOf).filter((_, i) => !same.has(JSON.stringify(now[i])))
-  const covers = workOf(changed) * before.length <= MAX_WORK ? before.map(testOf) : []
+  const former = before.flatMap((test, i) => limited(testOf(test, i), limits, test))
+  const covers = workOf(changed) * former.length <= MAX_WORK ? former : []
   const added = changed.flatMap(test => surplus(test, covers) ?? [])
   const released = releasedSets(spec, old)
-  const kept = released.length === 0 ? [] : now.map(testOf)
+  const kept = released.length === 0 ? [] : now.flatMap((test, i) => limited(testOf(test, i), limits, test))
   const compared = released.reduce((sum, set) => sum + 1 + set.resources.length, 0) * kept.length <= MAX_WORK
-  return [
-    ...added,
-    ...kept.filter(({ apiGroup, resources }) => !compared || released.some(set => meets(set, apiGroup, resources))),
-  ]
+  const meant = kept.filter(
+    ({ apiGroup, resources }) => !compared || released.some(set => meets(set, apiGroup, resources)),
+  )
+  return [...added, ...meant.map(test => ({ ...test, isNew: false }))]
 }
 
 function workOf(tests: readonly Test[]): number {
@@ -69,17 +83,48 @@ function meets(set: UpsyncSet, apiGroup: string | undefined, resources: Readonly
   return resources === undefined || set.resources.some(resource => resource === '*' || resources.has(resource))
 }
 
+/** A wide test as the tests that name what it selects, one for each group; another as it is. */
+function limited(test: Test, limits: KindLimits, written: Record<string, unknown>): Test[] {
+  const limit = limitOf(limits, written)
+  if (limit === undefined) return [test]
+  const byGroup = new Map<string, Set<string>>()
+  for (const kind of limit.kinds) {
+    const [resource = '', ...group] = kind.split('.')
+    const name = group.join('.')
+    byGroup.set(name, (byGroup.get(name) ?? new Set()).add(resource))
+  }
+  return [...byGroup].map(([apiGroup, resources]) => ({
+    ...test,
+    apiGroup,
+    resources: resources.has('*') ? test.resources : (test.resources?.intersection(resources) ?? resources),
+  }))
+}
+
 /** What of a test passes none of the others; where one differs in one list alone, only the items that it lacks are left. */
 function surplus(test: Test, others: readonly Test[]): Test | undefined {
   let left = test
+  const before: KindPattern[] = []
   for (const other of others) {
-    if (other.apiGroup !== undefined && left.apiGroup !== other.apiGroup) continue
-    const [wider, ...more] = CRITERIA.filter(list => !isSubset(left[list], other[list]))
-    if (wider === undefined) return undefined
-    const [some, all] = [left[wider], other[wider]]
-    if (more.length === 0 && some && all) left = { ...left, [wider]: some.difference(all) }
+    const isOfGroup = other.apiGroup === undefined || left.apiGroup === other.apiGroup
+    if (!isOfGroup && left.apiGroup !== undefined) continue
+    const wider = CRITERIA.filter(list => !isSubset(left[list], other[list]))
+    const [first, ...more] = wider
+    if (isOfGroup && first === undefined) return undefined
+    if (more.length > 0) continue
+    const isOfKinds = first === undefined || first === 'resources'
+    if (isOfKinds) before.push(...sharedKinds(left, other))
+    const [some, all] = first === undefined ? [] : [left[first], other[first]]
+    if (isOfGroup && first !== undefined && some && all && !some.isDisjointFrom(all))
+      left = { ...left, isNew: left.isNew && isOfKinds, [first]: some.difference(all) }
   }
-  return left
+  return { ...left, before }
+}
+
+/** Kinds that two tests have in common, the other narrower in nothing else. */
+function sharedKinds(test: Test, other: Test): KindPattern[] {
+  const group = other.apiGroup ?? test.apiGroup
+  const resources = test.resources && other.resources?.intersection(test.resources)
+  return [...(resources ?? other.resources ?? test.resources ?? [undefined])].map(resource => ({ group, resource }))
 }
 
 const CRITERIA = ['resources', 'namespaces', 'names', 'labels', 'namespaceLabels'] as const
@@ -97,6 +142,9 @@ function testOf(test: Record<string, unknown>, i: number): Test {
     names: criterion(test.objectNames),
     labels: selectors(test.labelSelectors),
     namespaceLabels: selectors(test.namespaceSelectors),
+    written: test,
+    before: [],
+    isNew: true,
   }
 }
 

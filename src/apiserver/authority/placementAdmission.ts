@@ -1,37 +1,51 @@
 /**
  * EdgePlacements: nobody sends to clusters what they may not read. Whoever writes one needs `get` and `list` on what the change
  * adds to its tests; anyone who may write it may narrow it.
+ *
+ * A wide test selects, kind by kind, what its author may read. The server records that, and no record comes from a client. A record
+ * holds until its test changes, or until the annotation does: then it grows by what that writer may read.
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { reachOf } from '../../placement/select/reach.ts'
+import {
+  isWide,
+  type KindLimit,
+  keyOfTest,
+  kindLimitsOf,
+  limitOf,
+  recordOf,
+  skippedText,
+} from '../../placement/select/selectedKinds.ts'
+import { EDGE_GROUP, EDGE_PLACEMENTS, SELECTED_KINDS_ANNOTATION } from '../../placement/words/placement.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Attributes, Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type AddedTest, addedTests } from './placementAdditions.ts'
-import { isPlacementWrite } from './placementWrites.ts'
 
 /** To the authorizer, for one write. Whoever may read a kind everywhere is asked about it once. */
 export const MAX_QUESTIONS = 2000
+/** Characters; all annotations of an object have 256 KiB. */
+const MAX_RECORD = 64 * 1024
 const ALL = '*'
+const EVERYTHING: Readable = { group: ALL, resource: ALL, namespace: '', name: '' }
 
-export function placementAdmission({ authorizer, types }: PlacementAdmissionDeps): Admission {
+export function placementAdmission(deps: PlacementAdmissionDeps): Admission {
   return {
-    stage: 'validate',
-    handles: isPlacementWrite,
-    concerns: ({ object, old }) => old === undefined || !equalJson(object.spec, old.spec),
+    stage: 'prepare',
+    handles: ({ group, resource }, operation) =>
+      group === EDGE_GROUP && resource === EDGE_PLACEMENTS.resource && operation !== 'DELETE',
+    concerns: ({ object, old }) =>
+      old === undefined || !equalJson(object.spec, old.spec) || recordIn(object) !== recordIn(old),
     async admit(request) {
-      const added = addedTests(request.object.spec, request.old?.spec)
-      if (added.length === 0) return
-      const rights = new ReadRights(authorizer, request.context)
-      if ((await rights.lacking({ group: ALL, resource: ALL, namespace: '', name: '' })) === undefined) return
-      const served = types.in(request.context.space).types
-      for (const test of added)
-        await checkTest(request, rights, test, () =>
-          readableOf(test, new ReadRights(authorizer, request.context), served),
-        )
+      const { object, old, subresource } = request
+      const text = subresource === '' ? await new Judgement(deps, request).record() : recordIn(old)
+      const { metadata } = object
+      if (text !== undefined) metadata.annotations = { ...metadata.annotations, [SELECTED_KINDS_ANNOTATION]: text }
+      else if (metadata.annotations) delete metadata.annotations[SELECTED_KINDS_ANNOTATION]
     },
   }
 }
@@ -50,80 +64,194 @@ interface Readable {
   readonly name: string
 }
 
-async function checkTest(
-  request: AdmissionRequest,
-  rights: ReadRights,
-  test: AddedTest,
-  readable: () => Promise<string>,
-): Promise<void> {
-  const refuse = async (lacking: Attributes) => {
-    const isWide = test.apiGroup === undefined || test.resources === undefined
-    const some = isWide ? await readable() : ''
-    const why = [
-      `${test.field} places what ${JSON.stringify(request.context.user.name)} may not read: ${forbiddenMessage(lacking)}`,
-      some === ''
+function recordIn(placement: KubeObject | undefined): string | undefined {
+  return placement?.metadata.annotations?.[SELECTED_KINDS_ANNOTATION]
+}
+
+/** Of one write. */
+class Judgement {
+  readonly #request: AdmissionRequest
+  readonly #rights: ReadRights
+  /** Kinds are looked up one by one, and have questions of their own. */
+  readonly #kindRights: ReadRights
+  readonly #types: Pick<TypeRegistry, 'in'>
+
+  constructor({ authorizer, types }: PlacementAdmissionDeps, request: AdmissionRequest) {
+    this.#request = request
+    this.#types = types
+    this.#rights = new ReadRights(authorizer, request.context)
+    this.#kindRights = new ReadRights(authorizer, request.context)
+  }
+
+  /** What is to be recorded. @throws StatusError for what the writer may not place */
+  async record(): Promise<string | undefined> {
+    const { object, old } = this.#request
+    const former = old === undefined ? new Map<string, KindLimit>() : kindLimitsOf(old)
+    const added = addedTests(object.spec, old?.spec, former)
+    const limits = new Map<string, KindLimit>()
+    const kept: AddedTest[] = []
+    if (former.size > 0) {
+      for (const test of addedTests(object.spec, undefined)) {
+        const limit = limitOf(former, test.written)
+        if (limit === undefined) continue
+        limits.set(keyOfTest(test.written), limit)
+        if (recordIn(object) !== recordIn(old)) kept.push(test)
+      }
+    }
+    const tests = [...added, ...kept]
+    const readsAll = tests.length > 0 && (await this.#rights.lacking(EVERYTHING)) === undefined
+    for (const test of tests) {
+      const lacking = readsAll ? undefined : await this.#lackingOf(test)
+      const key = keyOfTest(test.written)
+      if (lacking === undefined) {
+        if (isJudged(test)) limits.delete(key)
+      } else limits.set(key, await this.#limit(test, lacking, limits.get(key)))
+    }
+    const text = recordOf(limits)
+    if (text === undefined || text.length <= MAX_RECORD) return text
+    throw this.#refused('spec.downsync: wide tests select too many kinds for a record; name API groups and resources')
+  }
+
+  /** The kinds that a wide test selects. @throws StatusError for a test that names what its writer may not place */
+  async #limit(test: AddedTest, lacking: Attributes, former: KindLimit | undefined): Promise<KindLimit> {
+    const found = await this.#kindsOf(test)
+    const kinds = new Set(former?.kinds)
+    for (const kind of [...found.readable, ...found.wasSelected]) kinds.add(groupResourceName(kind))
+    const isFound = (name: string) => found.readable.some(({ resource }) => resource === name)
+    const hasAll = former !== undefined || (kinds.size > 0 && [...(test.resources ?? [])].every(isFound))
+    if (!isJudged(test) || !hasAll) throw this.#unreadable(test, lacking, found.readable)
+    const skipped = found.skipped.map(groupResourceName).filter(kind => !kinds.has(kind))
+    const limit = { kinds: [...kinds].sort(), skipped }
+    const { context, object } = this.#request
+    if (skipped.length > 0) context.warn(skippedText(test.field, limit, object.metadata.name ?? ''))
+    return limit
+  }
+
+  /** The first right that is missing to read all that the test selects. @throws StatusError for too many questions */
+  async #lackingOf({ field, apiGroup, resources, namespaces, names }: AddedTest): Promise<Attributes | undefined> {
+    const rights = this.#rights
+    const named = async (place: Readable): Promise<Attributes | undefined> => {
+      const lacking = await rights.lacking(place)
+      if (lacking === undefined || names === undefined) return lacking
+      for (const name of names) {
+        const lacksOne = await rights.lacking({ ...place, name })
+        if (lacksOne !== undefined) return lacksOne
+      }
+      return undefined
+    }
+    const group = apiGroup ?? ALL
+    for (const resource of resources ?? [ALL]) {
+      const everywhere = { group, resource, namespace: '', name: '' }
+      let lacking: Attributes | undefined
+      if (namespaces === undefined) lacking = await named(everywhere)
+      else if ((await rights.lacking(everywhere)) !== undefined) {
+        for (const namespace of namespaces) lacking ??= await named({ ...everywhere, namespace })
+      }
+      if (lacking !== undefined) return lacking
+      if (rights.isExhausted) throw this.#refused(exhausted(field))
+    }
+    return undefined
+  }
+
+  /** Kinds that a test leaves open, by whether its writer may read them wherever it selects them. @throws StatusError as above */
+  async #kindsOf(test: AddedTest): Promise<Kinds> {
+    const { field, apiGroup, resources, namespaces, before } = test
+    const readable: GroupResource[] = []
+    const wasSelected: GroupResource[] = []
+    const skipped: Record<'namespaced' | 'other', GroupResource[]> = { namespaced: [], other: [] }
+    const rights = this.#kindRights
+    const mayRead = async (kind: GroupResource, isNamespaced: boolean): Promise<boolean> => {
+      for (const namespace of isNamespaced && namespaces ? namespaces : [''])
+        if ((await rights.lacking({ ...kind, namespace, name: '' })) !== undefined) return false
+      return true
+    }
+    const wholeGroups = new Set<string>()
+    const isOpen = apiGroup === undefined || resources === undefined
+    const meant = isOpen ? this.#types.in(this.#request.context.space).types.filter(type => isMeant(test, type)) : []
+    for (const group of resources === undefined ? new Set(meant.map(type => type.group)) : []) {
+      if (!(await mayRead({ group, resource: ALL }, true))) continue
+      wholeGroups.add(group)
+      readable.push({ group, resource: ALL })
+    }
+    for (const { group, resource, namespaced } of servedOnce(meant)) {
+      const kind = { group, resource }
+      if (before.some(one => (one.group ?? group) === group && (one.resource ?? resource) === resource))
+        wasSelected.push(kind)
+      if (wholeGroups.has(group)) continue
+      if (await mayRead(kind, namespaced)) readable.push(kind)
+      else skipped[namespaced ? 'namespaced' : 'other'].push(kind)
+    }
+    if (rights.isExhausted) throw this.#refused(exhausted(field))
+    return { readable, wasSelected, skipped: [...skipped.namespaced, ...skipped.other] }
+  }
+
+  #unreadable(test: AddedTest, lacking: Attributes, readable: readonly GroupResource[]): Error {
+    const inItsPlace =
+      readable.length === 0
         ? 'name only kinds, namespaces and objects that you may get and list'
-        : `in its place name what you may: ${some}`,
-      'or ask an administrator of this space for a role with get and list of the rest',
-    ]
-    return statusError.forbidden(request.type, request.object.metadata.name ?? '', why.join('; '))
+        : `in its place name what you may: ${testsOf(readable)}`
+    const isWidened = isWide(test.written) && !test.isNew
+    return this.#refused(
+      [
+        `${test.field} places what ${JSON.stringify(this.#request.context.user.name)} may not read: ${forbiddenMessage(lacking)}`,
+        isWidened ? 'leave this test as it was, and write what you add as a test of its own' : inItsPlace,
+        'or ask an administrator of this space for a role with get and list of the rest',
+      ].join('; '),
+    )
   }
-  const named = async (place: Readable): Promise<void> => {
-    const lacking = await rights.lacking(place)
-    if (lacking === undefined) return
-    if (test.names === undefined) throw await refuse(lacking)
-    for (const name of test.names) {
-      const lacksOne = await rights.lacking({ ...place, name })
-      if (lacksOne !== undefined) throw await refuse(lacksOne)
-    }
-  }
-  const group = test.apiGroup ?? ALL
-  for (const resource of test.resources ?? [ALL]) {
-    const everywhere = { group, resource, namespace: '', name: '' }
-    if (test.namespaces === undefined) await named(everywhere)
-    else if ((await rights.lacking(everywhere)) !== undefined) {
-      for (const namespace of test.namespaces) await named({ ...everywhere, namespace })
-    }
-    if (rights.isExhausted) {
-      const why = `${test.field}: more than ${MAX_QUESTIONS} rights would have to be looked up; name fewer kinds, namespaces and objects, or split the placement`
-      throw statusError.forbidden(request.type, request.object.metadata.name ?? '', why)
-    }
+
+  #refused(why: string): Error {
+    const { type, object } = this.#request
+    return statusError.forbidden(type, object.metadata.name ?? '', why)
   }
 }
 
-/** Kinds in a refusal. */
-const NAMED_KINDS = 60
+interface Kinds {
+  /** `*` is all of a group. */
+  readonly readable: readonly GroupResource[]
+  /** By earlier tests, wherever this one selects. */
+  readonly wasSelected: readonly GroupResource[]
+  /** Those of namespaces first. */
+  readonly skipped: readonly GroupResource[]
+}
 
-/** Kinds that a test may select and its author may read wherever it selects them, as tests by API group; `''`: none. */
-async function readableOf(test: AddedTest, rights: ReadRights, served: readonly ResourceType[]): Promise<string> {
-  const byGroup = new Map<string, Set<string>>()
-  const isMeant = ({ group, resource, namespaced, form, verbs }: ResourceType): boolean =>
+function isJudged({ isNew, written }: AddedTest): boolean {
+  return isNew && isWide(written)
+}
+
+function exhausted(field: string): string {
+  return `${field}: more than ${MAX_QUESTIONS} rights would have to be looked up; name fewer kinds, namespaces and objects, or split the placement`
+}
+
+function isMeant(test: AddedTest, { group, resource, namespaced, form, verbs }: ResourceType): boolean {
+  return (
     (test.apiGroup ?? group) === group &&
     (test.resources?.has(resource) ?? true) &&
     (namespaced || test.namespaces === undefined) &&
     form !== 'own' &&
     verbs.includes('list') &&
     reachOf({ group, resource }) !== 'none'
-  let [named, more] = [0, 0]
-  for (const { group, resource, namespaced } of served.filter(isMeant)) {
-    if (byGroup.get(group)?.has(resource)) continue
-    const places = namespaced && test.namespaces ? test.namespaces : ['']
-    let lacks = false
-    for (const namespace of places) {
-      lacks = (await rights.lacking({ group, resource, namespace, name: '' })) !== undefined
-      if (lacks) break
-    }
-    // too many rights to look up: the rest is not listed
-    if (rights.isExhausted) break
-    if (lacks) continue
-    if (named === NAMED_KINDS) more++
-    else byGroup.set(group, (byGroup.get(group) ?? new Set()).add(resource))
-    if (more === 0) named++
-  }
-  const tests = [...byGroup].map(
-    ([group, resources]) => `{apiGroup: ${JSON.stringify(group)}, resources: [${[...resources].sort().join(', ')}]}`,
   )
-  return tests.length === 0 ? '' : `${tests.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
+}
+
+/** Each kind once, whatever its versions. */
+function servedOnce(types: readonly ResourceType[]): ResourceType[] {
+  return [...new Map(types.map(type => [groupResourceName(type), type])).values()]
+}
+
+/** Kinds in a refusal. */
+const NAMED_KINDS = 60
+
+/** Kinds as tests, by API group. */
+function testsOf(kinds: readonly GroupResource[]): string {
+  const byGroup = new Map<string, string[]>()
+  for (const { group, resource } of kinds.slice(0, NAMED_KINDS))
+    byGroup.set(group, [...(byGroup.get(group) ?? []), resource === ALL ? JSON.stringify(ALL) : resource])
+  const tests = [...byGroup].map(
+    ([group, resources]) => `{apiGroup: ${JSON.stringify(group)}, resources: [${resources.sort().join(', ')}]}`,
+  )
+  const more = kinds.length - NAMED_KINDS
+  return `${tests.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
 }
 
 class ReadRights {

@@ -14,7 +14,14 @@ import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
 import type { WorkQueue } from '../../client/workqueue.ts'
 import { compilePlacement } from '../../placement/select/placementSpec.ts'
 import { objectKey } from '../../placement/words/names.ts'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../placement/words/placement.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  SELECTED_KINDS_ANNOTATION,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../placement/words/placement.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
 import { readsOtherwise } from '../../placement/words/topology.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
@@ -159,9 +166,10 @@ export class TopologyIntake implements StreamHandler {
     const { join, brake, workloads, closing, intakes, reports } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
-      // status and annotations of placements change too
-      const { creationTimestamp = '' } = object.metadata
-      const seen = hash('sha256', JSON.stringify([object.spec, creationTimestamp]), 'base64')
+      // the status and most annotations of placements change too
+      const { creationTimestamp = '', annotations } = object.metadata
+      const selects = [object.spec, annotations?.[SELECTED_KINDS_ANNOTATION]]
+      const seen = hash('sha256', JSON.stringify([...selects, creationTimestamp]), 'base64')
       if (this.#placements.get(key) === seen) return
       const isFirst = !this.#placements.has(key)
       this.#placements.set(key, seen)

@@ -19,6 +19,7 @@ import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { Inventory, type Labels, type ObjectId, put, type Target } from '../placement/inventory/inventory.ts'
 import type { SliceRow, WouldLead } from '../whereDesk.ts'
+import { KINDS_SKIPPED } from './skippedCondition.ts'
 
 /** The condition of an EdgePlacement about clusters that take no objects. */
 export const SCHEDULED = 'Scheduled'
@@ -101,8 +102,8 @@ class Placement {
 
 function saidBy({ metadata, status }: KubeObject): readonly unknown[] {
   const { uid, generation, deletionTimestamp, annotations } = metadata
-  const scheduled = conditionOf({ status }, SCHEDULED)
-  const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount'), scheduled]
+  const conditions = [SCHEDULED, KINDS_SKIPPED].map(type => conditionOf({ status }, type) ?? null)
+  const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount'), conditions]
   return [uid, generation, deletionTimestamp, annotations, ...own].map(each => each ?? null)
 }
 

@@ -36,6 +36,7 @@ import { writeStatus } from '../writeStatus.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
 import { scheduledConditions } from './scheduledCondition.ts'
+import { skippedConditions } from './skippedCondition.ts'
 import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
 import { type Touched, WhereIndex } from './whereIndex.ts'
@@ -198,7 +199,7 @@ async function reconcilePlacement(
   const body = { metadata: { annotations: faults } }
   const current = faults ? await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, OPTIONS) : placement
   const { matchingLocationCount, evicted } = resolved
-  const conditions = scheduledConditions(current, { evicted, avoided })
+  const conditions = [...scheduledConditions(current, { evicted, avoided }), ...skippedConditions(current)]
   const fields = { specGeneration: placement.metadata.generation ?? 0, matchingLocationCount }
   await writeStatus(api, [EDGE_PLACEMENTS, current], { conditions, fields }, { ...OPTIONS, nowMs })
   if (keeps) return { requeueAfterMs: keepMs }

@@ -10,6 +10,7 @@ import { type GroupResource, isRecord, type KubeObject } from '../../apimachiner
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { type LeftRule, leftRules } from '../content/leftRules.ts'
 import { groupOfTest } from '../words/placement.ts'
+import { isAmong, type KindLimits, kindLimitsOf, limitOf } from './selectedKinds.ts'
 import { SelectorParts } from './selectorParts.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -45,6 +46,8 @@ type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 interface DownsyncTest {
   apiGroup: string | undefined
   resources: Listed | undefined
+  /** Kinds that the author of a wide test might read. */
+  readable: Listed | undefined
   namespaces: Listed | undefined
   names: Listed | undefined
   /** `undefined`: no criterion. A list whose items are all malformed matches nothing. */
@@ -72,11 +75,12 @@ export interface PlacementSpec {
 export function compilePlacement(object: KubeObject): PlacementSpec {
   const spec = isRecord(object.spec) ? object.spec : {}
   const parts = new SelectorParts()
+  const limits = kindLimitsOf(object)
   const downsync: DownsyncTest[] = []
   for (const test of objects(spec.downsync)) {
     // the where-resolver says so
     if (!parts.takeTest()) break
-    downsync.push(compileTest(test, parts))
+    downsync.push(compileTest(test, parts, limits))
   }
   const upsync = upsyncSets(spec.upsync)
   return {
@@ -147,6 +151,7 @@ function upsyncSets(value: unknown): UpsyncSet[] {
 const CRITERIA = {
   apiGroup: (test, { resource }) => test.apiGroup === undefined || test.apiGroup === resource.group,
   resources: (test, { resource }) => test.resources?.has(resource.resource) ?? true,
+  readable: (test, { resource }) => test.readable === undefined || isAmong(test.readable, resource),
   namespaces: (test, { namespace }) => test.namespaces?.has(namespace) ?? true,
   objectNames: (test, { name }) => test.names?.has(name) ?? true,
   labelSelectors: (test, { labels }) => test.labelSelectors?.some(s => s.matches(labels)) ?? true,
@@ -168,10 +173,12 @@ export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLa
   return CRITERION_NAMES.filter(name => !CRITERIA[name](test, object, namespaceLabels))
 }
 
-function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {
+function compileTest(test: Record<string, unknown>, parts: SelectorParts, limits: KindLimits): DownsyncTest {
+  const limit = limitOf(limits, test)
   return {
     apiGroup: groupOfTest(test),
     resources: criterion(test.resources),
+    readable: limit && listed(limit.kinds),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),
     namespaceSelectors: selectors(test.namespaceSelectors, parts),

@@ -114,6 +114,8 @@ export type DetachPolicy = 'Orphan' | 'Delete'
 
 /** On an EdgePlacement: the hash of held deletions that are meant. */
 export const CONFIRM_DELETION_ANNOTATION = `${EDGE_GROUP}/confirm-deletion`
+/** On an EdgePlacement, by the server: which kinds its wide tests select, as far as their author might read them. */
+export const SELECTED_KINDS_ANNOTATION = `${EDGE_GROUP}/selected-kinds`
 
 /**
  * On the copy and in the cluster, "true": who placed it wants the cluster to keep it, unmarked, when it is not placed any more.

@@ -52,9 +52,6 @@ t.test('an editor without rights on Secrets sends none to a cluster', async t =>
       /^edgeplacements\.edge\.kubestellar\.io "ep" is forbidden: spec\.downsync\[1\] places what "alice" may not read: User "alice" cannot get resource "secrets" in API group "" at the cluster scope; name only/,
     ),
   )
-  for (const wide of [{}, { apiGroup: '' }, { resources: ['configmaps'] }, { apiGroup: '', resources: ['*'] }]) {
-    t.match(await alice.post(PLACEMENTS, placement({ downsync: [wide] })), refused(/spec\.downsync\[0\] places what/))
-  }
   t.match(await alice.post(PLACEMENTS, placement({ downsync: [maps] })), { code: 201 })
   t.match(
     await alice.patch(`${PLACEMENTS}/ep`, 'merge', { spec: { downsync: [maps, secrets] } }),
@@ -63,34 +60,141 @@ t.test('an editor without rights on Secrets sends none to a cluster', async t =>
   t.match(await root.patch(`${PLACEMENTS}/ep`, 'merge', { spec: { downsync: [maps, secrets] } }), { code: 200 })
 })
 
-t.test('the refusal of a wide test lists what may be placed, and that is accepted', async t => {
+const RECORD = 'edge.kubestellar.io/selected-kinds'
+const recordOf = ({ body }: { body: { metadata?: unknown } }) =>
+  (body.metadata as { annotations?: Record<string, string> }).annotations?.[RECORD]
+/** Kinds that the record names, test by test. */
+const kindsOf = (answer: Parameters<typeof recordOf>[0]): string[][] =>
+  JSON.parse(recordOf(answer) ?? '[]').map(({ kinds }: { kinds: string[] }) => kinds)
+const app = { labelSelectors: [{ matchLabels: { app: 'shop' } }] }
+
+t.test('a wide test selects the kinds that its author may read, and says which it skips', async t => {
   const rules = [
     { apiGroups: [''], resources: ['configmaps', 'namespaces', 'nodes', 'events'], verbs: READ },
     { apiGroups: ['apps'], resources: ['deployments'], verbs: READ },
     { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get'] },
+    { apiGroups: ['batch'], resources: ['*'], verbs: READ },
   ]
   const services = [{ apiGroups: [''], resources: ['services', 'secrets'], verbs: READ }]
   const { alice } = await team(rules, { shop: services })
-  const told = async (test: object) => {
-    const { body } = await alice.post(PLACEMENTS, placement({ downsync: [test] }))
-    return / name what you may: (.*); or ask an administrator of this space for a role/.exec(String(body.message))?.[1]
+  const judged = async (...tests: object[]) => {
+    const answer = await alice.post(`${PLACEMENTS}?dryRun=All`, placement({ downsync: tests }))
+    t.equal(answer.code, 201, String(answer.body.message))
+    return kindsOf(answer)
   }
-  const apps = '{apiGroup: "apps", resources: [deployments]}'
-  t.equal(await told({}), `{apiGroup: "", resources: [configmaps, namespaces]}, ${apps}`)
-  t.equal(await told({ namespaces: ['shop'] }), `{apiGroup: "", resources: [configmaps, secrets, services]}, ${apps}`)
-  t.equal(await told({ namespaces: ['shop', 'web'] }), `{apiGroup: "", resources: [configmaps]}, ${apps}`)
-  t.equal(await told({ apiGroup: 'apps' }), apps)
-  t.equal(await told({ apiGroup: '*', resources: ['services', 'deployments'] }), apps)
-  t.equal(await told({ apiGroup: 'batch' }), undefined)
-  const listed = [
-    { apiGroup: '', resources: ['configmaps', 'secrets', 'services'], namespaces: ['shop'] },
-    { apiGroup: 'apps', resources: ['deployments'], namespaces: ['shop'] },
-  ]
-  t.match(await alice.post(PLACEMENTS, placement({ downsync: listed })), { code: 201 })
-  const { root: other, alice: stranger } = await team([])
-  await other.ok(other.post('/api/v1/namespaces', { metadata: { name: 'shop' } }))
-  const none = refused(/; name only kinds, namespaces and objects that you may get and list; or ask an administrator/)
-  t.match(await stranger.post(PLACEMENTS, placement({ downsync: [{}] })), none)
+  const everywhere = ['*.batch', 'configmaps', 'deployments.apps', 'namespaces']
+  t.same(await judged({}), [everywhere])
+  t.same(await judged(app), [everywhere])
+  t.same(await judged({ apiGroup: '*', resources: ['*'], ...app }), [everywhere])
+  t.same(await judged({ namespaces: ['shop'] }), [['*.batch', 'configmaps', 'deployments.apps', 'secrets', 'services']])
+  t.same(await judged({ namespaces: ['shop', 'web'] }), [['*.batch', 'configmaps', 'deployments.apps']])
+  t.same(await judged({ apiGroup: 'apps' }, maps), [['deployments.apps']])
+  t.same(await judged({ apiGroup: 'batch' }), [], 'all of it')
+  t.same(
+    await judged({ resources: ['configmaps', 'deployments'] }),
+    [['configmaps', 'deployments.apps']],
+    'in any group',
+  )
+  t.same(await judged({}, app), [everywhere], 'two tests, one record')
+  t.same(await judged({ apiGroup: 'apps' }, { apiGroup: '' }), [['deployments.apps'], ['configmaps', 'namespaces']])
+  const { headers } = await alice.post(PLACEMENTS, placement({ downsync: [maps, { apiGroup: 'apps', ...app }] }))
+  t.match(
+    headers.warning,
+    /spec\.downsync\[1\] selects only kinds .*; it skips daemonsets\.apps, replicasets\.apps, statefulsets\.apps\. An administrator of this space grants .*: kubectl annotate edgeplacement ep edge\.kubestellar\.io\/selected-kinds-/,
+  )
+  const refuses = async (test: object, why: RegExp) =>
+    t.match(await alice.post(PLACEMENTS, placement({ downsync: [test] })), refused(why), JSON.stringify(test))
+  await refuses(
+    { resources: ['services', 'deployments'] },
+    /in its place name what you may: \{apiGroup: "apps", resources: \[deployments\]\}; or ask an administrator of this space for a role/,
+  )
+  await refuses(
+    { apiGroup: 'policy' },
+    /; name only kinds, namespaces and objects that you may get and list; or ask an administrator/,
+  )
+  const { alice: stranger } = await team([])
+  t.match(await stranger.post(PLACEMENTS, placement({ downsync: [{}] })), refused(/spec\.downsync\[0\] places what/))
+})
+
+t.test('no client makes a record of readable kinds, takes one away, or keeps one for another test', async t => {
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: READ }]
+  const status = [{ apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements/status'], verbs: ['*'] }]
+  const { alice } = await team([...rules, ...status])
+  const [forged] = [JSON.stringify([{ tests: [], kinds: ['*'], skipped: [] }])]
+  const said = { metadata: { annotations: { [RECORD]: forged } } }
+  const made = await alice.post(PLACEMENTS, { metadata: { name: 'ep', ...said.metadata }, spec: { downsync: [app] } })
+  const record = recordOf(made)
+  t.same(kindsOf(made), [['configmaps']])
+  const keeps = async (answer: ReturnType<Api['get']>, how: string) => t.match(recordOf(await answer), record, how)
+  await keeps(alice.patch(`${PLACEMENTS}/ep`, 'merge', said), 'by a patch')
+  await keeps(alice.patch(`${PLACEMENTS}/ep`, 'merge', { metadata: { annotations: null } }), 'by a patch of all')
+  await keeps(alice.patch(`${PLACEMENTS}/ep/status`, 'merge', said), 'by the status')
+  const named = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'EdgePlacement', metadata: { name: 'ep' } }
+  await keeps(
+    alice.patch(`${PLACEMENTS}/ep?fieldManager=a&force=true`, 'apply', {
+      ...named,
+      ...{ metadata: { name: 'ep', ...said.metadata } },
+    }),
+    'by apply',
+  )
+  await keeps(alice.patch(`${PLACEMENTS}/ep?fieldManager=a&force=true`, 'apply', named), 'by leaving it out then')
+  const current = (await alice.get(`${PLACEMENTS}/ep`)).body as { metadata: object }
+  await keeps(
+    alice.put(`${PLACEMENTS}/ep`, { ...current, metadata: { ...current.metadata, annotations: {} } }),
+    'by a replacement',
+  )
+  const change = (spec: object) => alice.patch(`${PLACEMENTS}/ep`, 'merge', { spec })
+  t.same(kindsOf(await change({ downsync: [{}] })), [['configmaps']], 'another test is judged')
+  t.same(kindsOf(await change({ downsync: [maps] })), [], 'and nothing is recorded of a test that is gone')
+  t.equal(recordOf(await alice.get(`${PLACEMENTS}/ep`)), undefined)
+})
+
+t.test('a record of readable kinds grows by who may read more, and nothing else changes it', async t => {
+  const rule = (...resources: string[]) => ({ apiGroups: [''], resources, verbs: READ })
+  const { root, alice } = await team([rule('configmaps', 'services')])
+  t.same(kindsOf(await alice.post(PLACEMENTS, placement({ downsync: [app] }))), [['configmaps', 'services']])
+  const role = async (...resources: string[]) => {
+    const rules = [
+      { nonResourceURLs: ['/'], verbs: ['access'] },
+      { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['*'] },
+      rule(...resources),
+    ]
+    await root.ok(root.patch(`${RBAC}/clusterroles/alice`, 'merge', { rules }))
+  }
+  const edit = (who: Api, change: object) => who.patch(`${PLACEMENTS}/ep`, 'merge', change)
+  const lift = { metadata: { annotations: { [RECORD]: null } } }
+  await role('configmaps')
+  const moved = await edit(alice, { spec: { locationSelectors: [{ matchLabels: { env: 'prod' } }] } })
+  t.same(kindsOf(moved), [['configmaps', 'services']], 'a right that is gone takes nothing from clusters')
+  t.same(kindsOf(await edit(alice, lift)), [['configmaps', 'services']])
+  const narrow = { ...app, namespaces: ['shop'] }
+  t.same(kindsOf(await edit(alice, { spec: { downsync: [narrow] } })), [['configmaps', 'services']], 'narrowed')
+  t.same(kindsOf(await edit(alice, { spec: { downsync: [app] } })), [['configmaps']], 'and wide again: judged')
+  await role('configmaps', 'pods')
+  t.same(kindsOf(await edit(alice, { metadata: { labels: { a: 'b' } } })), [['configmaps']])
+  t.same(kindsOf(await edit(alice, lift)), [['configmaps', 'pods']])
+  t.same(
+    kindsOf(await edit(root, { spec: { locationSelectors: [] } })),
+    [['configmaps', 'pods']],
+    'nor by an administrator who changes something else',
+  )
+  const services = { apiGroup: '', resources: ['services'] }
+  t.same(kindsOf(await edit(root, { spec: { downsync: [app, services] } })), [['configmaps', 'pods']])
+  const [both] = kindsOf(await edit(alice, { spec: { downsync: [{}] } }))
+  t.same(both, ['configmaps', 'pods', 'services'], 'what was placed everywhere stays placed')
+  t.same(kindsOf(await edit(root, lift)), [], 'an administrator has it judged again')
+  t.equal(recordOf(await root.get(`${PLACEMENTS}/ep`)), undefined)
+  const one = { namespaces: ['shop'] }
+  t.match(await edit(root, { spec: { downsync: [one] } }), { code: 200 })
+  t.match(
+    await edit(alice, { spec: { downsync: [{ namespaces: ['shop', 'web'] }] } }),
+    refused(/leave this test as it was, and write what you add as a test of its own/),
+    'a test of somebody else is not cut',
+  )
+  const web = { namespaces: ['web'] }
+  const beside = await edit(alice, { spec: { downsync: [one, web] } })
+  t.same(kindsOf(beside), [['configmaps', 'pods']])
+  t.equal(JSON.parse(recordOf(beside)!)[0].tests.length, 1, 'the other has no limit')
 })
 
 t.test('what others placed may be narrowed and moved by anyone who may write it, and not widened', async t => {

@@ -5,7 +5,9 @@ import { syncerConfigSpec } from '../../../src/placement/desks/syncerConfig.ts'
 import { definedBy, isSystemObject } from '../../../src/placement/select/eligibility.ts'
 import { compilePlacement, downsyncs, upsyncs } from '../../../src/placement/select/placementSpec.ts'
 import { reachOf } from '../../../src/placement/select/reach.ts'
+import { keyOfTest, recordOf } from '../../../src/placement/select/selectedKinds.ts'
 import { placementFaults } from '../../../src/placement/select/selectors.ts'
+import { SELECTED_KINDS_ANNOTATION } from '../../../src/placement/words/placement.ts'
 
 const MAPS = { group: '', resource: 'configmaps' }
 const page = { resource: MAPS, namespace: 'web', name: 'page', labels: { app: 'x' } }
@@ -37,6 +39,26 @@ t.test('criteria of a downsync test', async t => {
   t.ok(selects(test({ labelSelectors: [{ matchLabels: { app: 'y' } }, { matchLabels: { app: 'x' } }] })))
   t.notOk(selects(test({ apiGroup: '', labelSelectors: [{ matchLabels: { app: 'y' } }] })), 'all criteria must hold')
   t.ok(selects({ downsync: [{ objectNames: ['other'] }, { objectNames: ['page'] }] }), 'one test is enough')
+})
+
+t.test('a wide test selects the kinds of its record, whatever place it has, and others have no record', async t => {
+  const wide = { labelSelectors: [{ matchLabels: { app: 'x' }, matchExpressions: [] }] }
+  const record = recordOf(new Map([[keyOfTest(wide), { kinds: ['secrets', '*.apps'], skipped: [] }]]))!
+  const selected = (text: string, downsync: object[], group: string, resource: string) => {
+    const metadata = { name: 'p', annotations: { [SELECTED_KINDS_ANNOTATION]: text } }
+    const compiled = compilePlacement({ apiVersion: '', kind: '', metadata, spec: { downsync } })
+    return downsyncs(compiled, { ...page, resource: { group, resource } }, undefined)
+  }
+  t.notOk(selected(record, [{ namespaces: ['no'] }, wide], '', 'configmaps'))
+  t.ok(selected(record, [{ namespaces: ['no'] }, wide], '', 'secrets'))
+  t.ok(selected(record, [wide], 'apps', 'deployments'))
+  const [{ labelSelectors }] = [wide]
+  const turned = { labelSelectors: labelSelectors.map(({ matchLabels }) => ({ matchExpressions: [], matchLabels })) }
+  t.notOk(selected(record, [turned], '', 'configmaps'), 'in any order of members')
+  t.ok(selected(record, [{ ...wide, apiGroup: '', resources: ['configmaps'] }], '', 'configmaps'), 'it names its kind')
+  t.ok(selected(record, [{ namespaces: ['web'] }], '', 'configmaps'), 'judged whole')
+  for (const text of ['', '[]', 'null', '{', '[{"tests":7}]'])
+    t.notOk(selected(text, [wide], '', 'configmaps'), `a record that cannot be read: ${text}`)
 })
 
 t.test('selectors beyond ten thousand select nothing, and those before them still count', async t => {

@@ -3,7 +3,7 @@
  * least and what fails in it, wanted beside had. Pure.
  */
 import { at, objects, strings } from '../../../../apimachinery/fields.ts'
-import type { KubeObject } from '../../../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import {
   type Criterion,
   compilePlacement,
@@ -11,6 +11,7 @@ import {
   unmetCriteria,
   upsyncs,
 } from '../../../../placement/select/placementSpec.ts'
+import { remedyFor } from '../../../../placement/select/selectedKinds.ts'
 import { compileSelectors } from '../../../../placement/select/selectors.ts'
 import { selectorMisses } from '../destinations.ts'
 
@@ -41,6 +42,7 @@ const WEIGHTS: Readonly<Record<Criterion, number>> = {
   apiGroup: 16,
   objectNames: 4,
   namespaces: 4,
+  readable: 3,
   namespaceSelectors: 2,
   labelSelectors: 1,
 }
@@ -65,7 +67,10 @@ export function explainSelection(
   const path = `spec.downsync[${test}]`
   if (unmet.length > 0) {
     const written = at(placement, 'spec', 'downsync', test)
-    const misses = unmet.map(criterion => missOf(criterion, { path, written, object, namespaceLabels }))
+    const { name = '' } = placement.metadata
+    const misses = unmet.map(criterion =>
+      missOf(criterion, { placement: name, path, written, object, namespaceLabels }),
+    )
     return { selects: false, nearest: { test: path, misses } }
   }
   const set = spec.upsync.findIndex((_, i) => isIn(placement, i, object))
@@ -79,13 +84,14 @@ function isIn(placement: KubeObject, index: number, object: Matchable): boolean 
 }
 
 interface Missed {
+  placement: string
   path: string
   written: unknown
   object: Matchable
   namespaceLabels: Labels | undefined
 }
 
-function missOf(criterion: Criterion, { path, written, object, namespaceLabels }: Missed): Miss {
+function missOf(criterion: Criterion, { placement, path, written, object, namespaceLabels }: Missed): Miss {
   const { resource, namespace, name, labels } = object
   const field = `${path}.${criterion}`
   const named = strings(written, criterion).map(text => JSON.stringify(text))
@@ -95,6 +101,11 @@ function missOf(criterion: Criterion, { path, written, object, namespaceLabels }
       return { field, message: `wants ${groupText(at(written, 'apiGroup'))}, this is of ${groupText(resource.group)}` }
     case 'resources':
       return { field, message: `names ${wants}, this is ${JSON.stringify(resource.resource)}` }
+    case 'readable':
+      return {
+        field: path,
+        message: `selects only kinds that its author may get and list, without ${groupResourceName(resource)}. ${remedyFor(placement)}`,
+      }
     case 'objectNames':
       return { field, message: `names ${wants}, this is ${JSON.stringify(name)}` }
     case 'namespaces':

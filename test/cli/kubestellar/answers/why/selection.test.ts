@@ -2,6 +2,8 @@ import t from 'tap'
 import type { KubeObject } from '../../../../../src/apimachinery/object.ts'
 import { explainSelection } from '../../../../../src/cli/kubestellar/answers/why/selection.ts'
 import { compilePlacement, downsyncs, type Matchable } from '../../../../../src/placement/select/placementSpec.ts'
+import { keyOfTest, recordOf } from '../../../../../src/placement/select/selectedKinds.ts'
+import { SELECTED_KINDS_ANNOTATION } from '../../../../../src/placement/words/placement.ts'
 import * as fc from '../../../../support/fastCheck.ts'
 
 const placement = (downsync: unknown[], upsync: unknown[] = []): KubeObject => ({
@@ -43,6 +45,31 @@ t.test('each criterion says what it wants and what the object is', async t => {
   const unread = explainSelection(placement([{ namespaceSelectors: selector }]), secret, undefined)
   t.match(unread.nearest?.misses, [{ message: 'the labels of namespace "shop" cannot be read' }])
 })
+
+t.test(
+  'a kind that the author of a wide test may not read is named, with the command that has it judged again',
+  async t => {
+    const wide = { labelSelectors: [{ matchLabels: { tier: 'db' } }] }
+    const limits = new Map([[keyOfTest(wide), { kinds: ['configmaps', '*.apps'], skipped: ['secrets'] }]])
+    const annotations = { [SELECTED_KINDS_ANNOTATION]: recordOf(limits)! }
+    const limited = { ...placement([wide]), metadata: { name: 'p', annotations } }
+    const explain = (resource: Matchable['resource']) => explainSelection(limited, { ...secret, resource }, {})
+    t.match(explain(secret.resource), {
+      selects: false,
+      nearest: {
+        misses: [
+          {
+            field: 'spec.downsync[0]',
+            message: /without secrets\. .*kubectl annotate edgeplacement p edge\.kubestellar\.io/,
+          },
+        ],
+      },
+    })
+    t.match(explain({ group: '', resource: 'configmaps' }), { selects: true })
+    t.match(explain({ group: 'apps', resource: 'deployments' }), { selects: true })
+    t.match(explain({ group: 'batch', resource: 'jobs' }), { selects: false })
+  },
+)
 
 t.test('of several tests the one that is nearest is told, and the one that passes', async t => {
   const object = placement([
