@@ -78,7 +78,7 @@ class Loop {
         else this.held.delete(key.name)
         this.onChange()
       },
-      onHeard: () => reporter.news(),
+      onProgress: () => reporter.news(),
       onComplete: () => {
         outcomes.whole([])
         if (!reporting) reporting = config.run(this.#end.signal)
@@ -87,7 +87,12 @@ class Loop {
     let reporting: Promise<void> | undefined
     const everyMs = 60_000
     const common = { mailbox: space, session, logger: silentLogger, clock }
-    const reporter: OutcomeReporter = new OutcomeReporter({ ...common, outcomes, heard: () => feed.heard, everyMs })
+    const reporter: OutcomeReporter = new OutcomeReporter({
+      ...common,
+      outcomes,
+      position: () => feed.position,
+      everyMs,
+    })
     const config: ConfigReport = new ConfigReport({
       ...common,
       mirror: feed.mirror,

@@ -210,8 +210,8 @@ export interface CopyDeletion {
 /** One of many objects that are updated at a time, in the known version. */
 export interface CopyUpdate extends CopyDeletion {
   /** One object for all that change alike; never changed. */
-  readonly said: Readonly<KubeObject>
-  /** The object that replaces the current one, by `said` and that one alone; `undefined` where nothing is to change. */
+  readonly content: Readonly<KubeObject>
+  /** The object that replaces the current one, by `content` and that one alone; `undefined` where nothing is to change. */
   readonly replace: (current: KubeObject) => KubeObject | undefined
   /** Default: that of the client. */
   readonly fieldManager?: string

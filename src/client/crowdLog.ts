@@ -25,7 +25,7 @@ export class CrowdLog {
     this.#clock = clock
   }
 
-  tell(level: Level, fields: LogFields, text: string): void {
+  log(level: Level, fields: LogFields, text: string): void {
     const nowMs = steadyMs(this.#clock)
     if (nowMs - this.#sinceMs >= WHILE_MS) {
       this.#flush()

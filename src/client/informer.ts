@@ -91,12 +91,12 @@ export class Informer implements Source, Lister {
         const key = this.#keyOf(event.object)
         const previous = this.#objects.get(key)
         this.#objects.set(key, event.object)
-        this.#tell({ type: 'apply', object: event.object, previous })
+        this.#notify({ type: 'apply', object: event.object, previous })
         return
       }
       case 'delete':
         this.#objects.delete(this.#keyOf(event.object))
-        this.#tell({ type: 'delete', object: event.object })
+        this.#notify({ type: 'delete', object: event.object })
     }
   }
 
@@ -106,18 +106,18 @@ export class Informer implements Source, Lister {
     const before = this.#objects
     this.#next = undefined
     this.#objects = next
-    for (const [key, object] of before) if (!next.has(key)) this.#tell({ type: 'delete', object })
+    for (const [key, object] of before) if (!next.has(key)) this.#notify({ type: 'delete', object })
     for (const [key, object] of next) {
       const previous = before.get(key)
       const same =
         previous && versionOf(previous) === versionOf(object) && previous.metadata.uid === object.metadata.uid
-      if (!same) this.#tell({ type: 'apply', object, previous })
+      if (!same) this.#notify({ type: 'apply', object, previous })
     }
     this.#hasSynced = true
     this.#resolveSynced()
   }
 
-  #tell(change: CacheChange): void {
+  #notify(change: CacheChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change)

@@ -24,23 +24,23 @@ export interface LoadedKubeconfig {
 
 /** @param context default: the file's current context. @throws Error when the file, context, cluster or user is missing */
 export async function loadKubeconfig(path: string, context?: string): Promise<LoadedKubeconfig> {
-  const said = await readKubeconfigContext(path, context)
-  const { server, caPem } = said
-  const asked = said.asks ? await askedCredentials(path, said.name) : undefined
-  const certPem = asked?.certPem ?? said.certPem
-  const keyPem = asked?.keyPem ?? said.keyPem
-  const token = said.tokenFile !== undefined ? await tokenIn(said.tokenFile) : (asked?.token ?? said.token)
+  const read = await readKubeconfigContext(path, context)
+  const { server, caPem } = read
+  const asked = read.asks ? await askedCredentials(path, read.name) : undefined
+  const certPem = asked?.certPem ?? read.certPem
+  const keyPem = asked?.keyPem ?? read.keyPem
+  const token = read.tokenFile !== undefined ? await tokenIn(read.tokenFile) : (asked?.token ?? read.token)
   const options: HttpClientOptions = {
     server,
     ...(caPem !== undefined && { caPem }),
     ...(certPem !== undefined && { certPem }),
     ...(keyPem !== undefined && { keyPem }),
     ...(token !== undefined && { token }),
-    ...(said.insecure && { insecure: true }),
-    ...(said.proxyUrl !== undefined && { proxyUrl: said.proxyUrl }),
-    ...(said.tlsServerName !== undefined && { tlsServerName: said.tlsServerName }),
+    ...(read.insecure && { insecure: true }),
+    ...(read.proxyUrl !== undefined && { proxyUrl: read.proxyUrl }),
+    ...(read.tlsServerName !== undefined && { tlsServerName: read.tlsServerName }),
   }
-  return { options, ...splitServer(server), context: said.name, namespace: said.namespace }
+  return { options, ...splitServer(server), context: read.name, namespace: read.namespace }
 }
 
 /** Of a program or a provider that the context's user names; the token is asked for anew before each request. */

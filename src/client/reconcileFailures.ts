@@ -25,7 +25,7 @@ interface ReconcileFailuresDeps {
 
 export class ReconcileFailures<K> {
   readonly #deps: ReconcileFailuresDeps
-  #shortageToldMs = Number.NEGATIVE_INFINITY
+  #shortageLoggedMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: ReconcileFailuresDeps) {
     this.#deps = deps
@@ -45,20 +45,20 @@ export class ReconcileFailures<K> {
     const retryInMs = backoffMs(failures, backoff, random)
     // conflicts are the normal fate of optimistic writes; they are news only when they persist
     const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
-    const told = { key, failures, retryInMs: Math.round(retryInMs) }
+    const fields = { key, failures, retryInMs: Math.round(retryInMs) }
     // what has no room is no fault of the reconcile: its stack says nothing
     if (isStatusError(error, 'InsufficientStorage')) error.stack = `${error.name}: ${error.message}`
     const isShared = isServerShort(error)
-    if (isShared) this.#tellShortage(error)
-    logger[isShared ? 'debug' : level]({ ...told, err: error }, 'reconcile failed')
+    if (isShared) this.#logShortage(error)
+    logger[isShared ? 'debug' : level]({ ...fields, err: error }, 'reconcile failed')
     return retryInMs
   }
 
   /** All keys fail alike then, and a line of each would lengthen a log on a disk that may be what is short. */
-  #tellShortage({ message }: StatusError): void {
+  #logShortage({ message }: StatusError): void {
     const nowMs = this.#deps.clock.now()
-    if (nowMs - this.#shortageToldMs < SHORTAGE_EVERY_MS) return
-    this.#shortageToldMs = nowMs
+    if (nowMs - this.#shortageLoggedMs < SHORTAGE_EVERY_MS) return
+    this.#shortageLoggedMs = nowMs
     this.#deps.logger.warn({ why: message }, 'what grows is refused, and tried again until there is room')
   }
 }

@@ -208,7 +208,7 @@ export class StreamSource implements Source {
       guard,
       stream: space,
       logger,
-      tell: event => this.#tell(event),
+      take: event => this.#notify(event),
       waits: objects => handler.waits?.(objects),
       complete: revision => {
         this.#intake = undefined
@@ -222,10 +222,10 @@ export class StreamSource implements Source {
 
   #deliver(event: StreamEvent): void {
     if (this.#intake) this.#intake.take(event)
-    else this.#tell(event)
+    else this.#notify(event)
   }
 
-  #tell(event: StreamEvent): void {
+  #notify(event: StreamEvent): void {
     const { handler } = this.#options
     if (handler.vanished) this.#track(event)
     try {

@@ -12,7 +12,7 @@ const PATIENCE = 5
 const REMEMBERED = 5000
 
 export function patientLogger(logger: Logger): Logger {
-  const told = new BoundedCache<string, true>(REMEMBERED)
+  const logged = new BoundedCache<string, true>(REMEMBERED)
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
@@ -22,8 +22,8 @@ export function patientLogger(logger: Logger): Logger {
       if (key === undefined || typeof failures !== 'number') return logger.warn(fields, message)
       if (failures < PATIENCE) return logger.debug(fields, message)
       const cause = `${JSON.stringify(key)} ${isRecord(err) ? String(err.message) : String(err)}`
-      if (told.has(cause)) return logger.debug(fields, message)
-      told.set(cause, true)
+      if (logged.has(cause)) return logger.debug(fields, message)
+      logged.set(cause, true)
       logger.warn(fields, message)
     },
   }

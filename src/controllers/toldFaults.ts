@@ -3,10 +3,10 @@ const MAX_CHARACTERS = 1000
 const MAX_FAULTS = 50
 
 /** In the order given; of many, the first ones and how many more there are. */
-export function toldFaults(faults: readonly string[]): string[] {
-  const told = faults.slice(0, MAX_FAULTS).map(begun)
-  if (faults.length > MAX_FAULTS) told.push(`and ${faults.length - MAX_FAULTS} more faults`)
-  return told
+export function listedFaults(faults: readonly string[]): string[] {
+  const listed = faults.slice(0, MAX_FAULTS).map(begun)
+  if (faults.length > MAX_FAULTS) listed.push(`and ${faults.length - MAX_FAULTS} more faults`)
+  return listed
 }
 
 /** A fault names its place first. */

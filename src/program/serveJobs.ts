@@ -19,17 +19,17 @@ export type JobMessage = { begun: NodeJS.CpuUsage } | { result: unknown; heapByt
 export function serveJobs(jobs: JobTable): void {
   const port = parentPort
   if (port === null) throw new Error('jobs are served in a thread')
-  const tell = (message: JobMessage): void => port.postMessage(message)
+  const post = (message: JobMessage): void => port.postMessage(message)
   port.on('message', async ({ name, input }: JobCall) => {
     try {
       const load = jobs[name]
       if (load === undefined) throw new Error(`there is no job ${name}`)
       const work = await load()
-      tell({ begun: process.threadCpuUsage() })
+      post({ begun: process.threadCpuUsage() })
       const result = work(input as never)
-      tell({ result, heapBytes: getHeapStatistics().total_heap_size })
+      post({ result, heapBytes: getHeapStatistics().total_heap_size })
     } catch (error) {
-      tell({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      post({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     }
   })
 }

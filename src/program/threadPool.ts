@@ -174,7 +174,7 @@ export class ThreadPool {
     const seat: Seat = { worker: start(), task: undefined, timer: undefined }
     this.#seats.add(seat)
     seat.worker.unref()
-    seat.worker.on('message', (message: JobMessage) => this.#hear(seat, message))
+    seat.worker.on('message', (message: JobMessage) => this.#receive(seat, message))
     seat.worker.on('error', (error: NodeJS.ErrnoException) => this.#drop(seat, failureOf(error)))
     seat.worker.on('exit', () => {
       this.#ending.delete(seat.worker)
@@ -192,7 +192,7 @@ export class ThreadPool {
     seat.worker.postMessage({ name: task.kind.name, input: task.job.input } satisfies JobCall)
   }
 
-  #hear(seat: Seat, message: JobMessage): void {
+  #receive(seat: Seat, message: JobMessage): void {
     const { task } = seat
     if (task === undefined) return
     if ('begun' in message) {

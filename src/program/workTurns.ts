@@ -19,7 +19,7 @@ const SHORT_MS = 0.5
 /** A slice that took longer by this had a step that cannot be cut. */
 const OVERRUN_MS = 10
 /** Of those that nobody waits for any more, in a turn. */
-const TOLD_IN_TURN = 32
+const WOKEN_IN_TURN = 32
 /** Nobody waits longer behind one: then it was the machine that had no time. */
 export const PAUSE_LIMIT_MS = 500
 
@@ -241,7 +241,7 @@ export class WorkTurns {
 
   /** One goes on, and those that only have to hear that nobody waits for them. */
   #goOn(): void {
-    for (let told = 0; told < TOLD_IN_TURN; told++) {
+    for (let woken = 0; woken < WOKEN_IN_TURN; woken++) {
       const resting = this.#resting.shift()
       if (resting === undefined) return
       const goesOn = !resting.isAbandoned()

@@ -100,7 +100,7 @@ export class Carriage {
       turns,
       state,
       onChange: change => this.#mailboxChanged(change),
-      onHeard: () => this.#reports.heardMore(),
+      onProgress: () => this.#reports.mailboxProgressed(),
       onQuestion: question => this.#reports.asked(question),
       held: () => this.brake.keys(),
       onComplete: () => this.#mailboxComplete(),
@@ -108,7 +108,7 @@ export class Carriage {
     })
     const { mirror } = this.feed
     const mirrorComplete = (): boolean => this.feed.complete
-    const isBeingTold = (): boolean => this.feed.isBeingTold
+    const isReading = (): boolean => this.feed.isReading
     this.#mailboxServed = new ServedResources(mailbox)
 
     // What the mailbox is told beside status.
@@ -119,7 +119,7 @@ export class Carriage {
       allowance,
       quietMs,
       versions,
-      heard: () => this.feed.heard,
+      position: () => this.feed.position,
       orders: () => this.orders.report(),
       compare: key => this.#downsync.compare(key),
       onUpgrade: () => this.#side.askAnew(),
@@ -180,7 +180,7 @@ export class Carriage {
       watches: projected,
       plan,
       mirrorComplete,
-      isBeingTold,
+      isReading,
       echoes: state.echoes,
       refusals,
       outcomes,
@@ -228,7 +228,7 @@ export class Carriage {
       resume: () => {
         for (const key of this.#downsync.resume()) again(key)
       },
-      leave: (policy, tell) => departure.leave(policy, tell),
+      leave: (policy, report) => departure.leave(policy, report),
       onNews: () => this.#reports.ordersChanged(),
     })
   }
@@ -281,7 +281,7 @@ export class Carriage {
       known: this.#isKnown,
       complete: this.feed.complete,
       objects: this.feed.mirror.size,
-      heard: this.feed.heard?.revision,
+      heard: this.feed.position?.revision,
       waiting: { down: down.size, status: status.size, up: up.size },
       exceptions: this.#reports.exceptions(),
       refused: this.#reports.refusals.count,

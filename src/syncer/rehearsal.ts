@@ -227,7 +227,7 @@ const NO_STATE = 'a syncer that kept its state removes at once what the center d
 const NOT_EMPTY = 'it came along with objects, and goes once nothing is in it any more'
 
 /** Reasons of errors that say nothing of the object. */
-const UNHEARD: ReadonlySet<string> = new Set(['ServiceUnavailable', 'Timeout', 'TooManyRequests', 'Unauthorized'])
+const NO_ANSWER: ReadonlySet<string> = new Set(['ServiceUnavailable', 'Timeout', 'TooManyRequests', 'Unauthorized'])
 
 /** `undefined`: nothing keeps it. */
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Omit<Rehearsed, 'what'> | undefined> {
@@ -237,7 +237,7 @@ async function outcomeOf(work: () => Promise<Outcome>): Promise<Omit<Rehearsed, 
     return trouble && { act: trouble.state === 'held' ? 'hold' : 'wait', message: trouble.message }
   } catch (error) {
     // whoever does not answer says nothing of this object
-    if (!isStatusError(error) || UNHEARD.has(error.reason)) throw error
+    if (!isStatusError(error) || NO_ANSWER.has(error.reason)) throw error
     return { act: 'fail', message: error.message }
   }
 }

@@ -83,7 +83,7 @@ export class RehearsedCluster {
     const before = this.#read.get(id)
     if (this.#unwanted.has(id)) this.#note(id, 'release')
     else if (before && isStrangers(before)) this.#note(id, 'adopt')
-    else if (!before || !equalJson(said(before), said(tried))) this.#note(id, 'change')
+    else if (!before || !equalJson(comparable(before), comparable(tried))) this.#note(id, 'change')
   }
 
   #note(id: string, act: Act): void {
@@ -97,7 +97,7 @@ function idOf(resource: GroupResource, { namespace = '', name }: ObjectRef): str
 }
 
 /** Without what a server counts and notes of each write. */
-function said({ metadata, ...rest }: Readonly<KubeObject>): unknown {
+function comparable({ metadata, ...rest }: Readonly<KubeObject>): unknown {
   const { managedFields: _fields, resourceVersion: _version, generation: _generation, ...more } = metadata
   return { ...rest, metadata: more }
 }

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { newStages } from '../../src/controllers/placement/mailboxes/copyTimings.ts'
+import { newStageTimes } from '../../src/controllers/placement/mailboxes/copyTimings.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { metricsOf } from '../../src/syncer/tells/syncerStatus.ts'
 import { sectionOf, typedIn } from '../e2e/support/typedIn.ts'
@@ -78,7 +78,7 @@ t.test('every metric that is named is told', async t => {
   const { api, server } = await startTestServer(t)
   await api.get('/version')
   // as the placement-translator does, which does not run here
-  server.desks.figures.show({ stages: newStages(), lagging: () => [] })
+  server.desks.figures.show({ stages: newStageTimes(), lagging: () => [] })
   const syncer = metricsOf(
     {
       state: 'serving',

@@ -181,7 +181,7 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (outcome.matches) return { webhook, type }
   if (outcome.error === undefined) return undefined
   if (webhook.failsOpen) {
-    deps.log.tell(
+    deps.log.log(
       'warn',
       { space: context.space, webhook: webhook.name, why: outcome.error },
       'match conditions failed, webhook left out',
@@ -266,7 +266,7 @@ async function ask(
     const why = hearsAnswers(context.user) ? error.message : error.openly
     const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`
     if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
-    deps.log.tell(
+    deps.log.log(
       'warn',
       { space: context.space, webhook: webhook.name, why: error.message },
       'webhook failed, request goes on without it',

@@ -76,7 +76,7 @@ export class OutcomeInbox implements OutcomeSource {
 
   /** The syncer of a mailbox lives: it said so, or something else. */
   heard(space: string): void {
-    for (const listener of this.#listeners) listener.heard(space)
+    for (const listener of this.#listeners) listener.seen(space)
   }
 
   /**

@@ -65,7 +65,7 @@ export async function approve(
     throw new CommandError('-o goes with the list of claims: leave it out, or the names')
   if (claim !== undefined && names.length !== 1) throw new CommandError('--claim goes with one SyncTarget')
   const found = await claimsOf(session, names, options)
-  if (!all && names.length === 0) return await tell(found, options, terminal)
+  if (!all && names.length === 0) return await printClaims(found, options, terminal)
   const pending = found.filter(({ state }) => state === 'Pending')
   const wanted = all ? [...new Set(pending.map(({ syncTarget }) => syncTarget))] : names
   const troubles: string[] = []
@@ -111,7 +111,7 @@ export async function deny(
   return deleted
 }
 
-async function tell(found: readonly Found[], { output }: DocumentOptions, terminal: Terminal): Promise<void> {
+async function printClaims(found: readonly Found[], { output }: DocumentOptions, terminal: Terminal): Promise<void> {
   const items = found.map(({ mailbox: _, ...claim }): Claim => claim)
   if (output === 'name') for (const name of new Set(items.map(each => each.syncTarget))) terminal.out(name)
   else if (output !== undefined)

@@ -31,9 +31,9 @@ export async function ensureLocations(
       const entry = rows[at]!
       const lines: string[] = []
       // what a row says stays together, although several are made at once
-      const told = { ...terminal, out: (line: string) => void lines.push(line) }
+      const collecting = { ...terminal, out: (line: string) => void lines.push(line) }
       try {
-        made[at] = await ensureBoth(space, entry, told)
+        made[at] = await ensureBoth(space, entry, collecting)
         const isNew = lines.some(line => line.endsWith(' created'))
         sums[isNew ? 'created' : lines.length > 0 ? 'changed' : 'unchanged'] += 1
       } catch (error) {

@@ -141,7 +141,7 @@ async function waitUntilLeft(
   { metadata: { name = '', uid } }: KubeObject,
   { timeoutSeconds, terminal }: { timeoutSeconds: number; terminal: Terminal },
 ): Promise<void> {
-  let told: string | undefined
+  let printed: string | undefined
   const { reached } = await waitFor({
     client: space,
     resource: SYNC_TARGETS,
@@ -150,15 +150,15 @@ async function waitUntilLeft(
       if (object === undefined || object.metadata.uid !== uid) return true
       const leaving = objects(object.status, 'conditions').find(({ type }) => type === 'Leaving')
       const message = str(leaving, 'message').split('; to let it go')[0]!
-      if (message !== '' && message !== told) terminal.err(`${singular(SYNC_TARGETS)}/${name} ${message}`)
-      told = message || told
+      if (message !== '' && message !== printed) terminal.err(`${singular(SYNC_TARGETS)}/${name} ${message}`)
+      printed = message || printed
       return false
     },
     signal: AbortSignal.timeout(timeoutSeconds * 1000),
   })
   if (reached) return
   throw new CommandError(
-    `SyncTarget "${name}" still ${told || 'waits for its syncer'} after ${timeoutSeconds} s; it goes when that is done. ` +
+    `SyncTarget "${name}" still ${printed || 'waits for its syncer'} after ${timeoutSeconds} s; it goes when that is done. ` +
       'If the syncer will not come back, say the same again with --force: the cluster keeps what it holds',
     NOT_LEFT,
   )

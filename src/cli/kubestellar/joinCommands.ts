@@ -61,8 +61,8 @@ export function joinCommands({
           line: 'revoke <name>',
           summary: 'end a bootstrap credential, at once; clusters that joined with it go on',
           flags: [...core, CONFIRM],
-          change: (options: CommonOptions & BootstrapOptions & ConfirmOptions, told, name: string) =>
-            inSession(options, told, session => revokeBootstrap(session, name, options, told)),
+          change: (options: CommonOptions & BootstrapOptions & ConfirmOptions, terminal, name: string) =>
+            inSession(options, terminal, session => revokeBootstrap(session, name, options, terminal)),
         },
       ],
     },
@@ -77,8 +77,8 @@ export function joinCommands({
       line: 'deny <synctarget>',
       summary: 'delete the claims of a SyncTarget that got nothing',
       flags: [...core, CONFIRM, CLAIM],
-      change: (options: CommonOptions & ClaimsOptions & ConfirmOptions, told, name: string) =>
-        inInventory(options, told, (_, session) => deny(session, name, options, told)),
+      change: (options: CommonOptions & ClaimsOptions & ConfirmOptions, terminal, name: string) =>
+        inInventory(options, terminal, (_, session) => deny(session, name, options, terminal)),
     },
   ]
 }

@@ -85,14 +85,14 @@ export async function prepForSyncer(
   }
   const format = formatIn(options.output)
   const takesStdout = format !== undefined || options.output === '-'
-  const say = (line: string) => {
+  const note = (line: string) => {
     if (!options.silent) (takesStdout ? terminal.err : terminal.out)(line)
   }
   if (options.kubeconfigOutput !== undefined) {
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
-    say(`Wrote the syncer's kubeconfig to ${options.kubeconfigOutput}`)
+    note(`Wrote the syncer's kubeconfig to ${options.kubeconfigOutput}`)
     const flags = limitArguments(limits)
-    if (options.output === undefined && flags.length > 0) say(`Start the syncer with ${flags.join(' ')}`)
+    if (options.output === undefined && flags.length > 0) note(`Start the syncer with ${flags.join(' ')}`)
     if (options.output === undefined) return
   }
   if (isLoopback(base)) {
@@ -106,14 +106,14 @@ export async function prepForSyncer(
   const all = options.credentialOutput === undefined ? [...objects.slice(0, -1), secret, ...objects.slice(-1)] : objects
   if (options.credentialOutput !== undefined) {
     await writePrivateFile(options.credentialOutput, toYaml(secret))
-    say(`Wrote the Secret with the syncer's credential to ${options.credentialOutput}; apply it after the manifest`)
+    note(`Wrote the Secret with the syncer's credential to ${options.credentialOutput}; apply it after the manifest`)
   }
   if (format !== undefined) return await printObjects(all, format, terminal)
   const manifest = all.map(toYaml).join('---\n')
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
   await writePrivateFile(output, manifest)
-  for (const line of advice(output, syncerId(syncTarget), options.credentialOutput === undefined)) say(line)
+  for (const line of advice(output, syncerId(syncTarget), options.credentialOutput === undefined)) note(line)
 }
 
 /** @throws CommandError when a pattern can match nothing, or no ClusterRole can say it */

@@ -86,7 +86,7 @@ type Change<O> = (
   session: Session,
   name: string,
   options: O,
-  told: Terminal,
+  terminal: Terminal,
 ) => Promise<KubeObject | readonly KubeObject[]>
 
 interface WmwFlags extends CommonOptions {
@@ -98,14 +98,14 @@ interface WmwFlags extends CommonOptions {
 /** Changes in whatever space the options name. */
 const ofSpace =
   <O>(change: Change<O>) =>
-  (options: O & CommonOptions, told: Terminal, name: string) =>
-    inSession(options, told, s => change(s, name, options, told))
+  (options: O & CommonOptions, terminal: Terminal, name: string) =>
+    inSession(options, terminal, s => change(s, name, options, terminal))
 
 /** Changes what belongs to a SyncTarget. */
 const ofSyncer =
   <O>(change: Change<O>) =>
-  (options: O & InventoryOptions, told: Terminal, name: string) =>
-    inInventory(options, told, (_, s) => change(s, name, options, told))
+  (options: O & InventoryOptions, terminal: Terminal, name: string) =>
+    inInventory(options, terminal, (_, s) => change(s, name, options, terminal))
 
 const ENSURE: readonly PluginCommand[] = [
   {
@@ -119,16 +119,21 @@ parameters. All rows are checked before anything is made.`,
       ...INVENTORY,
       flag('-f, --filename <file>', 'make all that this CSV or YAML file lists; "-": standard input'),
     ],
-    change: async (options: InventoryOptions & { filename?: string }, told, name: string | undefined, ...labels) => {
+    change: async (
+      options: InventoryOptions & { filename?: string },
+      terminal,
+      name: string | undefined,
+      ...labels
+    ) => {
       const { filename } = options
       if (filename !== undefined) {
         if (name !== undefined) throw new CommandError('name locations in the file or on the command line, not in both')
         const rows = await inventoryFile(filename)
-        return await inInventory(options, told, space => ensureLocations(space, rows, told))
+        return await inInventory(options, terminal, space => ensureLocations(space, rows, terminal))
       }
       if (name === undefined) throw new CommandError('name the location, or a file with -f')
       const entry = inventoryEntry(name, labels)
-      return await inInventory(options, told, space => ensureLocation(space, entry, told))
+      return await inInventory(options, terminal, space => ensureLocation(space, entry, terminal))
     },
   },
   {
@@ -147,11 +152,11 @@ parameters. All rows are checked before anything is made.`,
       ),
       flag('--no-enter', 'stay in the current workspace'),
     ],
-    change: async (options: WmwFlags, told, name: string) => {
+    change: async (options: WmwFlags, terminal, name: string) => {
       const { withKube, inventory: inventories, enter = true } = options
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
       const wanted = { withKube: withKube === 'true', inventories, enter }
-      return await inSession(options, told, s => ensureWmw(s, name, wanted, told))
+      return await inSession(options, terminal, s => ensureWmw(s, name, wanted, terminal))
     },
   },
   ENSURE_TEAM,
@@ -173,15 +178,15 @@ const REMOVE: readonly PluginCommand[] = [
       IGNORE_NOT_FOUND,
       flag('--timeout <seconds>', 'how long to wait for the syncer', { default: '60' }),
     ],
-    change: async (options: InventoryOptions & RemoveOptions, told, name: string) => {
+    change: async (options: InventoryOptions & RemoveOptions, terminal, name: string) => {
       checkObjectName(name)
-      return await inInventory(options, told, (space, session) =>
+      return await inInventory(options, terminal, (space, session) =>
         removeLocation(space, name, options, {
-          terminal: told,
+          terminal,
           show: async target => {
             const { showUsers } = await import('./clusters/usersCommand.ts')
             const { clusterOf } = await import('./clusters/namedClusters.ts')
-            await showUsers(session, await pathOf(session, options.imw), await clusterOf(space, target), told)
+            await showUsers(session, await pathOf(session, options.imw), await clusterOf(space, target), terminal)
           },
         }),
       )
@@ -319,9 +324,9 @@ export const KUBESTELLAR: Plugin = {
       run: async (options: CommonOptions & PrepOptions, terminal, name: string, ...labels) => {
         const entry = inventoryEntry(name, labels)
         parseLifetime(options.lifetime)
-        const told = { ...terminal, out: quietOut(options, terminal) }
+        const progress = { ...terminal, out: quietOut(options, terminal) }
         await inInventory(options, terminal, async (space, s) => {
-          await ensureLocation(space, entry, told)
+          await ensureLocation(space, entry, progress)
           await prepForSyncer(s, name, options, terminal)
         })
       },

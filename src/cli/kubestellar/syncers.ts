@@ -177,7 +177,7 @@ export async function rotateSyncer(
   terminal: Terminal,
 ): Promise<void> {
   const format = formatIn(options.output)
-  const told = format === undefined ? terminal : { ...terminal, out: terminal.err }
+  const notes = format === undefined ? terminal : { ...terminal, out: terminal.err }
   const lifetimeSeconds = parseLifetime(options.lifetime)
   const base = syncerBase(session, options.syncerServer)
   const { target, id, mailbox } = await open(session, name, { ...options, terminal })
@@ -185,7 +185,7 @@ export async function rotateSyncer(
   if (options.kubeconfigOutput !== undefined) {
     const access = syncerAccess(session, serverOf(base, id), token)
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
-    told.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
+    notes.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
     if (format === undefined) return
   }
   const object = credentialSecret(target, token)

@@ -25,9 +25,9 @@ export const ENSURE_TEAM: PluginCommand = {
     flag('--objects <quantity>', 'how many objects the space may hold, such as 50k'),
     flag('--bytes <quantity>', 'how many bytes they may have, such as 256Mi'),
   ],
-  change: async (options: TeamOptions, told: Terminal, name: string) => {
+  change: async (options: TeamOptions, terminal: Terminal, name: string) => {
     const { ensureTeam } = await import('./teams.ts')
-    return await inSession(options, told, session => ensureTeam(session, name, options, told))
+    return await inSession(options, terminal, session => ensureTeam(session, name, options, terminal))
   },
 }
 
@@ -40,9 +40,9 @@ export const REMOVE_TEAM: PluginCommand = {
     IGNORE_NOT_FOUND,
     flag('--imw <path>', 'inventory whose grants go; default: those that the space uses'),
   ],
-  change: async (options: RemoveTeamOptions & CommonOptions, told: Terminal, name: string) => {
+  change: async (options: RemoveTeamOptions & CommonOptions, terminal: Terminal, name: string) => {
     const { removeTeam } = await import('./removeTeam.ts')
-    return await inSession(options, told, session => removeTeam(session, name, options, told))
+    return await inSession(options, terminal, session => removeTeam(session, name, options, terminal))
   },
 }
 

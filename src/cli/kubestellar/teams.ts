@@ -128,11 +128,11 @@ async function isThere(parent: SpaceClient, name: string): Promise<boolean> {
 
 async function ensureTeamSpace({ client }: Session, path: string, terminal: Terminal): Promise<KubeObject[]> {
   let isNew = false
-  const told = (line: string): void => {
+  const created = (line: string): void => {
     isNew = true
     terminal.out(line)
   }
-  const workspaces = await ensureSpace(client, path, { told, progress: terminal.err }, WORKLOAD_TYPE)
+  const workspaces = await ensureSpace(client, path, { created, progress: terminal.err }, WORKLOAD_TYPE)
   if (!isNew) terminal.out(`${singular(WORKSPACES)}/${splitPath(path).name} unchanged`)
   return workspaces
 }

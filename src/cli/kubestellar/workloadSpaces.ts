@@ -40,7 +40,7 @@ export async function ensureWmw(
   terminal: Terminal,
 ): Promise<readonly KubeObject[]> {
   const path = pathBelowRoot(name)
-  const listeners = { told: terminal.out, progress: terminal.err }
+  const listeners = { created: terminal.out, progress: terminal.err }
   const spaces = await orNotEntered(ensureSpace(session.client, path, listeners, WORKLOAD_TYPE))
   const consents: KubeObject[] = []
   if (!options.withKube) {

@@ -80,7 +80,7 @@ export function pluginProgram(
       })
     if (change)
       command.action(() =>
-        printingChanges(command.opts(), terminal, told => change(command.opts(), told, ...command.args)),
+        printingChanges(command.opts(), terminal, output => change(command.opts(), output, ...command.args)),
       )
     for (const each of below) add(command, each)
   }

@@ -34,15 +34,15 @@ export async function waitFor(wanted: Wanted): Promise<WaitResult> {
   const { signal, progress, clock = systemClock } = wanted
   let last: KubeObject | undefined
   const over = new AbortController()
-  const words = async (tell: NonNullable<Wanted['progress']>): Promise<void> => {
+  const reportProgress = async (report: NonNullable<Wanted['progress']>): Promise<void> => {
     const ends = AbortSignal.any([signal, over.signal])
     for (let waitedMs = FIRST_WORD_MS; ; waitedMs += NEXT_WORD_MS) {
       await pause(clock, waitedMs === FIRST_WORD_MS ? FIRST_WORD_MS : NEXT_WORD_MS, ends)
       if (ends.aborted) return
-      tell(last, waitedMs / 1000)
+      report(last, waitedMs / 1000)
     }
   }
-  const told = progress && words(progress)
+  const reporting = progress && reportProgress(progress)
   try {
     return await waitQuietly(wanted, object => {
       last = object
@@ -50,7 +50,7 @@ export async function waitFor(wanted: Wanted): Promise<WaitResult> {
     })
   } finally {
     over.abort()
-    await told
+    await reporting
   }
 }
 

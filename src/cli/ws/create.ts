@@ -93,9 +93,9 @@ export async function ensureCommand(
     const target = parseTarget(argument, homedir())
     const start = target.kind === 'absolute' ? '' : `${await currentPath(session)}:`
     const path = resolveFrom(start + (target.kind === 'absolute' ? target.path : argument.replaceAll('/', ':')))
-    const tell = (line: string) => options.verbose && terminal.out(line)
-    tell(`Ensuring workspace tree "${path}"...`)
-    const spaces = await ensureSpace(session.client, path, { told: tell, progress: terminal.err })
+    const print = (line: string) => options.verbose && terminal.out(line)
+    print(`Ensuring workspace tree "${path}"...`)
+    const spaces = await ensureSpace(session.client, path, { created: print, progress: terminal.err })
     if (options.enter) await enter(session, path, {}, terminal)
     return spaces
   })

@@ -16,7 +16,7 @@ interface IntakeOptions {
   /** What tells the streams of one guard apart. */
   stream: string
   logger: Logger
-  tell(event: StreamEvent): void
+  take(event: StreamEvent): void
   /** All is told, up to that revision. Called once. */
   complete(revision: number): void
   /** The objects that wait are others now. */
@@ -38,16 +38,16 @@ export class Intake {
   }
 
   take(event: StreamEvent): void {
-    const { guard, stream, logger, tell } = this.#options
+    const { guard, stream, logger, take } = this.#options
     if (!guard || !this.#begun?.isCareful) {
-      tell(event)
+      take(event)
       return
     }
     const id = `intake of ${stream}: ${nameOf(event)}`
     const waited = this.#held.delete(id)
     // it was never told
     if (waited && event.type === 'DELETED') {
-      this.#tellWaits()
+      this.#reportWaits()
       return
     }
     const hold = guard.holds(id, () => this.#goOn(id))
@@ -56,7 +56,7 @@ export class Intake {
       return
     }
     this.#held.set(id, { ...hold, event })
-    this.#tellWaits()
+    this.#reportWaits()
     if (waited) return
     const { space, resource, namespace, name } = event
     logger.warn(
@@ -68,7 +68,7 @@ export class Intake {
   /** Everything up to the revision has been given; `isAll`: that was all there is. */
   reached(revision: number, isAll: boolean): void {
     if (isAll || this.#reached !== undefined) this.#reached = revision
-    this.#completeIfTold()
+    this.#completeIfTaken()
   }
 
   /** Nothing is told any more. */
@@ -85,24 +85,24 @@ export class Intake {
     if (!waiting || !guard) return
     this.#held.delete(id)
     this.#note(guard, id, waiting.event)
-    this.#tellWaits()
-    this.#completeIfTold()
+    this.#reportWaits()
+    this.#completeIfTaken()
   }
 
   #note(guard: KeyGuard, id: string, event: StreamEvent): void {
     const ticket = guard.begin(id)
     try {
-      this.#options.tell(event)
+      this.#options.take(event)
     } finally {
       guard.end(ticket, false)
     }
   }
 
-  #tellWaits(): void {
+  #reportWaits(): void {
     this.#options.waits?.([...this.#held.values()])
   }
 
-  #completeIfTold(): void {
+  #completeIfTaken(): void {
     if (this.#reached === undefined || this.#held.size > 0 || this.#ended) return
     this.end()
     this.#options.complete(this.#reached)

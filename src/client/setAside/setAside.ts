@@ -43,7 +43,7 @@ const MORE_TIME = 3
 /** Keys that are remembered. */
 const LIMIT = 2_000
 /** Lines of the log that name keys, for each start. */
-const TOLD = 20
+const MAX_LOGGED = 20
 
 /** Stands for all that a controller is told at its beginning; no key is called that. */
 const INTAKE = ''
@@ -150,19 +150,19 @@ export class SetAside {
     const ranked = [...this.#suspects.entries()].sort(([, a], [, b]) => b.alone - a.alone || b.diedMs - a.diedMs)
     for (const [key] of ranked.slice(LIMIT)) this.#suspects.delete(key)
     this.#save()
-    this.#tell(ranked.map(([, suspect]) => suspect).filter(({ diedMs }) => diedMs === nowMs))
+    this.#log(ranked.map(([, suspect]) => suspect).filter(({ diedMs }) => diedMs === nowMs))
   }
 
-  #tell(accused: readonly Suspect[]): void {
+  #log(accused: readonly Suspect[]): void {
     const guilty = accused.filter(({ alone }) => alone > 0)
-    for (const { queue, id, alone, dueMs } of guilty.slice(0, TOLD))
+    for (const { queue, id, alone, dueMs } of guilty.slice(0, MAX_LOGGED))
       this.#logger.error(
         { controller: queue, key: id, deaths: alone, nextTry: new Date(dueMs).toISOString() },
         'the server ended while it worked on this key alone: it is set aside; mend or delete its object',
       )
     const others = accused.length - guilty.length
     if (others === 0) return
-    const keys = accused.filter(({ alone }) => alone === 0).slice(0, TOLD)
+    const keys = accused.filter(({ alone }) => alone === 0).slice(0, MAX_LOGGED)
     // nobody's fault as far as is known: whoever kills a busy server meets this
     this.#logger.info(
       { keys: keys.map(({ queue, id }) => `${queue}: ${id}`), count: others },

@@ -70,14 +70,14 @@ export class UnderwayFile {
     let line = ''
     let bytes = 0
     for (const id of ids) {
-      const said = JSON.stringify(id)
-      const length = Buffer.byteLength(said) + 1
+      const text = JSON.stringify(id)
+      const length = Buffer.byteLength(text) + 1
       if (line !== '' && bytes + length > ID_BYTES) {
         texts.push(line)
         line = ''
         bytes = 0
       }
-      line = line === '' ? said : `${line},${said}`
+      line = line === '' ? text : `${line},${text}`
       bytes += length
       places.push(texts.length)
     }
@@ -179,8 +179,8 @@ function entriesOf(text: string, era: number): UnderwayEntry[] {
     return [] // a slot that was being written, or never was
   }
   if (!Array.isArray(parts) || parts[0] !== era) return []
-  const [, queue, said, tried] = parts as unknown[]
+  const [, queue, listed, tried] = parts as unknown[]
   if (typeof queue !== 'string') return []
-  const ids: unknown[] = Array.isArray(said) ? said : [said]
+  const ids: unknown[] = Array.isArray(listed) ? listed : [listed]
   return ids.filter(id => typeof id === 'string').map(id => ({ queue, id, tried: tried === true }))
 }

@@ -30,7 +30,7 @@ export interface AggregationKey {
 
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 
-interface Told {
+interface Listener {
   wake(key: AggregationKey): void
   /** A role of the space is other than it was. */
   changed(space: string): void
@@ -40,12 +40,12 @@ interface Told {
 export class AggregatedRoles implements StreamHandler {
   readonly #bySpace = new Map<string, Set<string>>()
   readonly #nature: Pick<Nature, 'acts'>
-  readonly #told: Told
+  readonly #listener: Listener
   #synced = false
 
-  constructor(nature: Pick<Nature, 'acts'>, told: Told) {
+  constructor(nature: Pick<Nature, 'acts'>, listener: Listener) {
     this.#nature = nature
-    this.#told = told
+    this.#listener = listener
   }
 
   begin(): void {
@@ -55,7 +55,7 @@ export class AggregatedRoles implements StreamHandler {
 
   change(event: StreamEvent): void {
     const { space, name } = event
-    this.#told.changed(space)
+    this.#listener.changed(space)
     const names = this.#bySpace.get(space)
     if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && this.#gathers(event)) {
       if (names === undefined) this.#bySpace.set(space, new Set([name]))
@@ -71,13 +71,13 @@ export class AggregatedRoles implements StreamHandler {
   synced(): void {
     this.#synced = true
     for (const space of this.#bySpace.keys()) {
-      this.#told.changed(space)
+      this.#listener.changed(space)
       this.#wakeAll(space)
     }
   }
 
   #wakeAll(space: string): void {
-    for (const name of this.#bySpace.get(space) ?? []) this.#told.wake({ space, name })
+    for (const name of this.#bySpace.get(space) ?? []) this.#listener.wake({ space, name })
   }
 }
 

@@ -95,7 +95,7 @@ export class ConsentIndex implements ConsentTaker {
       this.#add({ space, name, path, pinned, ...this.#leadsTo(path, pinned) })
     }
     const now = this.#bindings.get(space)?.get(name)
-    this.#tellMoved(old, now)
+    this.#notifyMoved(old, now)
     if (now) this.#sink.binding(space, name)
   }
 
@@ -119,7 +119,7 @@ export class ConsentIndex implements ConsentTaker {
     for (const [space, use] of this.#uses.get(inventory) ?? []) {
       if (!this.#subjectsFor(space, concerned).some(subject => concerned.has(subject))) continue
       use.grants = undefined
-      this.#tell(space, inventory, use)
+      this.#notify(space, inventory, use)
     }
   }
 
@@ -188,7 +188,7 @@ export class ConsentIndex implements ConsentTaker {
       if (now.inventory === old.inventory && now.replaced === old.replaced) continue
       this.#remove(old)
       this.#add(now)
-      this.#tellMoved(old, now)
+      this.#notifyMoved(old, now)
       this.#sink.binding(old.space, old.name)
     }
   }
@@ -219,7 +219,7 @@ export class ConsentIndex implements ConsentTaker {
   }
 
   /** The pin alone changes nothing of what may be placed. */
-  #tellMoved(old: Binding | undefined, now: Binding | undefined): void {
+  #notifyMoved(old: Binding | undefined, now: Binding | undefined): void {
     if (old && now && old.inventory === now.inventory) return
     for (const inventory of new Set([old?.inventory, now?.inventory])) {
       if (inventory !== undefined && old) this.#sink.consent(old.space, inventory)
@@ -227,7 +227,7 @@ export class ConsentIndex implements ConsentTaker {
     }
   }
 
-  #tell(space: string, inventory: string, use: Use): void {
+  #notify(space: string, inventory: string, use: Use): void {
     this.#sink.consent(space, inventory)
     for (const name of use.bindings.keys()) this.#sink.binding(space, name)
   }
@@ -263,7 +263,7 @@ export class ConsentIndex implements ConsentTaker {
     if (unread) this.#unread.set(space, (names ?? new Set()).add(name))
     else if (names?.delete(name)) {
       if (names.size === 0) this.#unread.delete(space)
-      for (const [user, use] of this.#uses.get(space) ?? []) this.#tell(user, space, use)
+      for (const [user, use] of this.#uses.get(space) ?? []) this.#notify(user, space, use)
       this.#sink.consent(space, undefined)
     }
   }

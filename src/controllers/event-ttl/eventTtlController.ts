@@ -164,12 +164,12 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
   let cancel = (): void => {}
   const sweep = (): void => {
     if (signal.aborted) return
-    tell()
+    report()
     for (const entry of ends.takeEnded()) queue.add(entry)
     cancel = clock.after(BUCKET_MS - (clock.now() % BUCKET_MS), sweep)
   }
   /** What could not be deleted stays for the next time, which is told once for each sweep. */
-  const tell = (): void => {
+  const report = (): void => {
     if (failed === undefined || signal.aborted) return
     const { cause, count } = failed
     failed = undefined

@@ -34,7 +34,7 @@ interface Node extends Dependent {
   /** Whose deletion it holds up, by their places in `owners`. */
   readonly blocks: readonly boolean[]
   /** What else it says of them, to be compared. */
-  readonly said: string
+  readonly declared: string
   deletesDependents: boolean
   generation: number
 }
@@ -273,7 +273,7 @@ export class DependencyGraph implements StreamHandler {
     const deletesDependents = waiting === FOREGROUND
     const before = known?.uid === uid ? known : undefined
     const owners = metadata.ownerReferences ?? []
-    if (before && saysTheSame(before, owners)) {
+    if (before && hasSameOwners(before, owners)) {
       before.generation = this.#generation
       before.deletesDependents = deletesDependents
       return
@@ -285,7 +285,7 @@ export class DependencyGraph implements StreamHandler {
         uid,
         owners: owners.map(owner => owner.uid),
         blocks: owners.map(owner => owner.blockOwnerDeletion === true && owner.uid !== uid),
-        said: saidOf(owners),
+        declared: declaredText(owners),
         deletesDependents,
         generation: this.#generation,
       })
@@ -421,10 +421,10 @@ export function refId(ref: StreamedRef): string {
 
 const ownerId = (space: string, uid: string) => `${space}/${uid}`
 
-function saysTheSame({ owners, said }: Node, now: readonly OwnerReference[]): boolean {
-  return owners.length === now.length && now.every(({ uid }, i) => uid === owners[i]) && said === saidOf(now)
+function hasSameOwners({ owners, declared }: Node, now: readonly OwnerReference[]): boolean {
+  return owners.length === now.length && now.every(({ uid }, i) => uid === owners[i]) && declared === declaredText(now)
 }
 
-function saidOf(owners: readonly OwnerReference[]): string {
+function declaredText(owners: readonly OwnerReference[]): string {
   return JSON.stringify(owners.map(({ kind, name, blockOwnerDeletion }) => [kind, name, blockOwnerDeletion]))
 }

@@ -31,8 +31,8 @@ export function isLeaving({ metadata }: KubeObject): boolean {
 
 /** Whether nobody is waited for any more. */
 export function hasLeft(target: KubeObject): boolean {
-  const told = conditionOf(target, LEAVING)
-  return isForced(target) || (told?.status === 'False' && told.reason === 'Left')
+  const condition = conditionOf(target, LEAVING)
+  return isForced(target) || (condition?.status === 'False' && condition.reason === 'Left')
 }
 
 function isForced({ metadata: { uid, annotations } }: KubeObject): boolean {

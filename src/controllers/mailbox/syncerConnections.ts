@@ -17,7 +17,7 @@ interface Connection {
   speech?: Speech
   open: boolean
   alive: boolean
-  heardAtMs: number
+  seenAtMs: number
   /** Of the timer that waits for silence; absent while none runs. */
   cancel: (() => void) | undefined
 }
@@ -34,18 +34,18 @@ export class SyncerConnections implements SyncerListener {
   }
 
   /** When it was last heard of, and whether it lives; `undefined` of one that never was. */
-  of(space: string): Readonly<Pick<Connection, 'alive' | 'heardAtMs' | 'speech'>> | undefined {
+  of(space: string): Readonly<Pick<Connection, 'alive' | 'seenAtMs' | 'speech'>> | undefined {
     return this.#known.get(space)
   }
 
   opened(space: string, protocol: number): void {
-    this.#said(space, { open: true, atMs: this.#clock.now(), speech: { protocol } })
+    this.#seen(space, { open: true, atMs: this.#clock.now(), speech: { protocol } })
   }
 
   /** It has no stream, whatever else it says; the one that it had it ended itself. */
   turnedAway(space: string, why: string): void {
     const known = this.#known.get(space)
-    const connection = known ?? { open: false, alive: false, heardAtMs: this.#clock.now(), cancel: undefined }
+    const connection = known ?? { open: false, alive: false, seenAtMs: this.#clock.now(), cancel: undefined }
     this.#known.set(space, connection)
     // tries come every few seconds, and are news once
     const speech: Speech = { turnedAway: why }
@@ -54,8 +54,8 @@ export class SyncerConnections implements SyncerListener {
     this.#changed(space)
   }
 
-  heard(space: string): void {
-    this.#said(space, { open: this.#known.get(space)?.open ?? false, atMs: this.#clock.now() })
+  seen(space: string): void {
+    this.#seen(space, { open: this.#known.get(space)?.open ?? false, atMs: this.#clock.now() })
   }
 
   closed(space: string): void {
@@ -64,7 +64,7 @@ export class SyncerConnections implements SyncerListener {
     connection.open = false
     if (!connection.alive) return
     // it was there until now
-    connection.heardAtMs = this.#clock.now()
+    connection.seenAtMs = this.#clock.now()
     connection.cancel?.()
     this.#arm(space, connection, SILENCE_MS)
   }
@@ -78,11 +78,11 @@ export class SyncerConnections implements SyncerListener {
     for (const space of [...this.#known.keys()]) this.forget(space)
   }
 
-  #said(space: string, { open, atMs, speech }: { open: boolean; atMs: number; speech?: Speech }): void {
-    const connection = this.#known.get(space) ?? { open, alive: false, heardAtMs: atMs, cancel: undefined }
+  #seen(space: string, { open, atMs, speech }: { open: boolean; atMs: number; speech?: Speech }): void {
+    const connection = this.#known.get(space) ?? { open, alive: false, seenAtMs: atMs, cancel: undefined }
     this.#known.set(space, connection)
     connection.open = open
-    connection.heardAtMs = Math.max(connection.heardAtMs, atMs)
+    connection.seenAtMs = Math.max(connection.seenAtMs, atMs)
     const leftMs = this.#leftMs(connection)
     if (leftMs <= 0) return
     const isOther = speech !== undefined && !equalJson(connection.speech, speech)
@@ -94,8 +94,8 @@ export class SyncerConnections implements SyncerListener {
     if (came || isOther) this.#changed(space)
   }
 
-  #leftMs({ open, heardAtMs }: Connection): number {
-    return heardAtMs + (open ? OUTCOME_SILENCE_MS : SILENCE_MS) - this.#clock.now()
+  #leftMs({ open, seenAtMs }: Connection): number {
+    return seenAtMs + (open ? OUTCOME_SILENCE_MS : SILENCE_MS) - this.#clock.now()
   }
 
   #arm(space: string, connection: Connection, inMs: number): void {

@@ -246,8 +246,8 @@ class SyncerLiveness {
     if (target === undefined || target.metadata.uid !== MAILBOX_NAME.exec(name)?.[2]) return {}
     await unlessSpaceGone(mailbox.space, this.#order(mailbox.space, ordersFor(target)))
     // it lived when the server ended, and has some time to come back
-    if (isReady(target) && (this.#connections.of(mailbox.space)?.heardAtMs ?? -1) < this.#begunAtMs)
-      this.#connections.heard(mailbox.space)
+    if (isReady(target) && (this.#connections.of(mailbox.space)?.seenAtMs ?? -1) < this.#begunAtMs)
+      this.#connections.seen(mailbox.space)
     const connection = this.#connections.of(mailbox.space)
     if (connection === undefined && !isLeaving(target)) return {}
     const { speech } = connection ?? {}
@@ -299,25 +299,25 @@ class SyncerLiveness {
     const { alive = false, speech } = this.#connections.of(mailbox.space) ?? {}
     const before = conditionsOf(target)
     const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
-    const told: Condition[] = [readyCondition(alive, speech)]
-    if (speech !== undefined) told.push(supportedCondition(speech))
+    const current: Condition[] = [readyCondition(alive, speech)]
+    if (speech !== undefined) current.push(supportedCondition(speech))
     const paused = pausedCondition(target, answers, alive)
-    if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) told.push(paused)
-    if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
+    if (paused.status === 'True' || before.some(({ type }) => type === paused.type)) current.push(paused)
+    if (isLeaving(target)) current.push(leavingCondition(target, answers, alive))
     const carried = carriedCondition(answers)
-    if (carried.status === 'False' || before.some(({ type }) => type === carried.type)) told.push(carried)
+    if (carried.status === 'False' || before.some(({ type }) => type === carried.type)) current.push(carried)
     const now = timestamp(new Date(this.#clock.now()))
-    const { conditions, isChanged } = mergeConditions(before, told, now)
-    const heard = this.#heardOf(target, mailbox, !isChanged)
-    return { ...(heard !== undefined && { lastSyncerHeartbeatTime: heard }), conditions }
+    const { conditions, isChanged } = mergeConditions(before, current, now)
+    const heartbeat = this.#heartbeatOf(target, mailbox, !isChanged)
+    return { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
   }
 
   /** When it was last heard of, by our clock. While a connection tells that, and all is the same, what is told already will do. */
-  #heardOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
+  #heartbeatOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
     const connection = this.#connections.of(space)
     if (connection === undefined) return undefined
-    const told = str(target.status, 'lastSyncerHeartbeatTime')
-    return isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
+    const reported = str(target.status, 'lastSyncerHeartbeatTime')
+    return isSame && reported !== '' ? reported : timestamp(new Date(connection.seenAtMs))
   }
 
   async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {
@@ -326,9 +326,9 @@ class SyncerLiveness {
     try {
       const options = { ...OPTIONS, subresource: 'status' }
       // before the status says it, as nobody would tell afterwards; told twice it is the same Event
-      await this.#tellOutage(target, mailbox, status)
+      await this.#recordOutage(target, mailbox, status)
       await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
-      this.#tellChange(target, mailbox, status)
+      this.#logChange(target, mailbox, status)
     } catch (error) {
       // Deleted, or made anew under the same name: the mailbox goes with it.
       if (!isStatusError(error, 'NotFound')) throw error
@@ -336,19 +336,19 @@ class SyncerLiveness {
   }
 
   /** In the inventory, of a cluster that was heard before: an outage, and its end. */
-  async #tellOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
+  async #recordOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
     const isSame = reasonIn(status) === reasonIn(target.status)
     if (isSame || str(target.status, 'lastSyncerHeartbeatTime') === '') return
     await this.#events.record(targetSpace, target, { component: OPTIONS.fieldManager, ...outageEvent(status) })
   }
 
   /** An operator acts on clusters that go, and waits for them to come. */
-  #tellChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
+  #logChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
     const is = isReady({ ...target, status })
     if (conditionOf({ status }, 'Ready') === undefined || is === isReady(target)) return
     const fields = { space: targetSpace, syncTarget: targetName, reason: reasonIn(status) }
-    if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
-    else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
+    if (is) this.#log.log('info', fields, 'the syncer of a cluster is there')
+    else this.#log.log('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
 }
 

@@ -17,7 +17,7 @@ export interface ContentReport {
 }
 
 /** Of a namespace's conditions: each of its objects may have finalizers, or be of a kind, of which no other has heard. */
-export const MAX_TOLD = 100
+export const MAX_LISTED = 100
 /** Finalizers of one object that are looked at. */
 export const MAX_FINALIZERS = 20
 
@@ -30,7 +30,7 @@ export class FinalizerCounts {
     if (finalizers.length > MAX_FINALIZERS) this.#hasMore = true
     for (const name of finalizers.slice(0, MAX_FINALIZERS)) {
       const count = this.#counts.get(name)
-      if (count === undefined && this.#counts.size >= MAX_TOLD) this.#hasMore = true
+      if (count === undefined && this.#counts.size >= MAX_LISTED) this.#hasMore = true
       else this.#counts.set(name, (count ?? 0) + 1)
     }
   }
@@ -40,16 +40,16 @@ export class FinalizerCounts {
   }
 
   toString(): string {
-    const told = [...this.#counts].map(([name, count]) => `${name} in ${count} resource instances`).sort()
-    return [...told, ...(this.#hasMore ? ['and others'] : [])].join(', ')
+    const names = [...this.#counts].map(([name, count]) => `${name} in ${count} resource instances`).sort()
+    return [...names, ...(this.#hasMore ? ['and others'] : [])].join(', ')
   }
 }
 
 /** In their order; of more than are told, how many those are. */
 function listed(texts: readonly string[]): string {
-  const more = texts.length - MAX_TOLD
-  const told = texts.toSorted().slice(0, MAX_TOLD)
-  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+  const more = texts.length - MAX_LISTED
+  const names = texts.toSorted().slice(0, MAX_LISTED)
+  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
 /** Nothing remains, and that is known for sure. */

@@ -30,9 +30,9 @@ export class Convergence {
       .reconcile(mailbox, key, decision)
       .finally(() => copyChanged.send(mailbox.name, key, 'written'))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
-    const wasToldBehind = mailbox.changes.wasToldBehind(key)
+    const wasReportedBehind = mailbox.changes.wasReportedBehind(key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
-    if (ticket === undefined && !wasToldBehind) return result
+    if (ticket === undefined && !wasReportedBehind) return result
     if (ticket !== undefined) mailbox.changes.converged(key, ticket)
     copyChanged.send(mailbox.name, key, 'converged', result.claims)
     return result

@@ -2,7 +2,7 @@
 
 import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
-import { reportTasks, type Task, told } from './join/task.ts'
+import { reportOwner, reportTasks, type Task } from './join/task.ts'
 import type { ObjectFact } from './join/workload.ts'
 import type { Mailbox, MailboxListener } from './mailboxes/mailbox.ts'
 import type { ClaimedBy, CopyChange } from './signals/signals.ts'
@@ -52,7 +52,7 @@ export function mailboxListener({ add, addAll, look, join, mailbox: find }: Mail
         case 'health':
         case 'converged':
           for (const { space, placements } of claims ?? join.sourcesOf(mailbox, key))
-            addAll(reportTasks(space, placements), told(space))
+            addAll(reportTasks(space, placements), reportOwner(space))
           break
         case 'remark':
           for (const { space, name } of join.leadsFor(mailbox, key)) add({ type: 'report', space, name })

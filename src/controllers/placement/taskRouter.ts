@@ -60,8 +60,8 @@ export class TaskRouter {
       case 'source': {
         const { space, key } = task
         if (!readiness.knowsSource(space, key)) return this.#postpone(task)
-        const tell = () => unlessSpaceGone(space, feedback.reconcile(space, key))
-        return (await closing.whileTelling(space, tell)) ?? {}
+        const report = () => unlessSpaceGone(space, feedback.reconcile(space, key))
+        return (await closing.whileReporting(space, report)) ?? {}
       }
       case 'report': {
         const { space, name } = task

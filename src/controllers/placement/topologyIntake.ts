@@ -65,7 +65,7 @@ export interface TopologyIntakeDeps {
   reports: PlacementReports
 }
 
-interface Told {
+interface Streamed {
   readonly object?: KubeObject | undefined
   readonly byName: boolean
   readonly revision: number
@@ -124,8 +124,8 @@ export class TopologyIntake implements StreamHandler {
     if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false, revision: 0 })
   }
 
-  #take(resource: string, at: Place & Pick<StreamedRef, 'resource'>, told: Told): void {
-    const { object, byName, revision } = told
+  #take(resource: string, at: Place & Pick<StreamedRef, 'resource'>, streamed: Streamed): void {
+    const { object, byName, revision } = streamed
     const { join } = this.#deps
     const taken = (): void => join.observed.taken(at.space, keyOf(at), object && revision)
     switch (resource) {
@@ -176,7 +176,7 @@ export class TopologyIntake implements StreamHandler {
       const wasPaused = join.spec(space, name)?.isPaused ?? false
       const spec = compilePlacement(object)
       join.setPlacement(space, name, spec, creationTimestamp)
-      if (wasPaused !== spec.isPaused || (isFirst && saysMore(object))) this.#pauseChanged(space, name)
+      if (wasPaused !== spec.isPaused || (isFirst && mayBeOver(object))) this.#pauseChanged(space, name)
       workloads.open(space)
       intakes.placed(space, name)
       return
@@ -214,11 +214,11 @@ export class TopologyIntake implements StreamHandler {
     const { generation = 0 } = object.metadata
     const known = this.#specs.get(id)
     // of what an earlier run told, its own writes are no news
-    const isTold =
+    const isReported =
       known === undefined &&
       num(object.status, 'observedGeneration') === generation &&
       at(object.status, 'observedResourceVersion') !== undefined
-    const spec = known?.generation === generation ? known : { generation, revision: isTold ? 0 : revision }
+    const spec = known?.generation === generation ? known : { generation, revision: isReported ? 0 : revision }
     this.#specs.set(id, spec)
     const resolved = at(object.status, 'specGeneration')
     if (typeof resolved === 'number' && resolved < generation) return
@@ -253,7 +253,7 @@ export class TopologyIntake implements StreamHandler {
 }
 
 /** Whether an earlier run reported a pause, or an intake that waits: it may be over. */
-function saysMore(placement: KubeObject): boolean {
+function mayBeOver(placement: KubeObject): boolean {
   return ['Paused', INTAKE_WAITS].some(type => conditionOf(placement, type)?.status === 'True')
 }
 

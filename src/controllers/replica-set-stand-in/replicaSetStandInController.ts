@@ -148,15 +148,15 @@ async function keep(api: SpaceClient, deployment: KubeObject, wanted: KubeObject
     standing = undefined
   }
   standing ??= await api.create(REPLICA_SETS, wanted)
-  const said = saying(standing, wanted)
-  if (!equalJson(said, standing)) standing = await api.update(REPLICA_SETS, said)
+  const desired = adjusted(standing, wanted)
+  if (!equalJson(desired, standing)) standing = await api.update(REPLICA_SETS, desired)
   const status = standInStatus(deployment, standing.metadata.generation)
   if (equalJson(standing.status, status)) return
   await api.update(REPLICA_SETS, { ...standing, status }, { subresource: 'status' })
 }
 
 /** What stands, with what may differ while the template is the same. */
-function saying(standing: KubeObject, { metadata, spec }: KubeObject): KubeObject {
+function adjusted(standing: KubeObject, { metadata, spec }: KubeObject): KubeObject {
   const labels = { ...standing.metadata.labels, ...metadata.labels }
   const { replicas } = spec as { replicas: unknown }
   return {

@@ -80,7 +80,7 @@ export class NamespaceIndex implements StreamHandler {
     this.#caPem = caPem
     this.#caText = textOf(caPem)
     for (const [id, known] of this.#known) this.#known.set(id, known & ~HAS_CA)
-    if (this.#synced) this.#tellMissing()
+    if (this.#synced) this.#reportMissing()
   }
 
   /** Whether a namespace still lacks something: what came meanwhile, or went with its space, is no work. */
@@ -122,10 +122,10 @@ export class NamespaceIndex implements StreamHandler {
 
   synced(): void {
     this.#synced = true
-    this.#tellMissing()
+    this.#reportMissing()
   }
 
-  #tellMissing(): void {
+  #reportMissing(): void {
     for (const [id, known] of this.#known) {
       if (!lacks(known)) continue
       const [space = '', namespace = ''] = id.split('/')

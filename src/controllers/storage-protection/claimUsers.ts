@@ -37,7 +37,7 @@ export class ClaimUsers {
   /** By `space/namespace`. */
   readonly #known = new Map<string, KnownNamespace>()
   /** Up to where the stream has been heard; 0 while it tells a snapshot: then nothing can be followed. */
-  #heard = 0
+  #received = 0
   #live = false
 
   /** Whether claims wait in the namespace of the event. */
@@ -48,7 +48,7 @@ export class ClaimUsers {
   /** The stream starts over and will not tell what was deleted meanwhile: nothing of before counts. */
   begin(): void {
     this.#live = false
-    this.#heard = 0
+    this.#received = 0
     this.#known.clear()
   }
 
@@ -61,7 +61,7 @@ export class ClaimUsers {
   /** Each event of the stream, in order; only those of Pods change anything. */
   change(event: StreamEvent): void {
     if (!this.#live) return
-    this.#heard = event.revision
+    this.#received = event.revision
     if (this.#known.size === 0 || event.resource.resource !== PODS.resource) return
     const known = this.#known.get(namespaceOf(event))
     if (known === undefined) return
@@ -82,7 +82,7 @@ export class ClaimUsers {
       known.waiting.add(claim.name)
       await known.loading
       const followed = this.#known.get(id) === known
-      if (known.listedAt >= revision || (followed && this.#heard >= revision)) return known.users.has(claim.name)
+      if (known.listedAt >= revision || (followed && this.#received >= revision)) return known.users.has(claim.name)
       // what the stream has not told yet, a list knows
       known = this.#load(client, id, claim.namespace, known.waiting)
     }

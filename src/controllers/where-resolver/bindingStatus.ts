@@ -19,18 +19,18 @@ interface BindingDeps {
   fieldManager: string
 }
 
-type Told = Pick<Condition, 'status' | 'reason' | 'message'>
+type Finding = Pick<Condition, 'status' | 'reason' | 'message'>
 
 export async function reconcileBinding(deps: BindingDeps, { space, name }: ObjectId): Promise<void> {
   const binding = deps.consent.bindingOf(space, name)
-  const told = binding && toldOf(deps, binding)
-  if (!told) return
+  const finding = binding && findingOf(deps, binding)
+  if (!finding) return
   const api = deps.client.in(space)
   const object = await unlessGone(api.get(INVENTORY_BINDINGS, { name }))
   if (!object || object.metadata.deletionTimestamp !== undefined) return
-  const pin = told.status === 'True' && binding.pinned === undefined ? binding.inventory : undefined
+  const pin = finding.status === 'True' && binding.pinned === undefined ? binding.inventory : undefined
   const { generation: observedGeneration = 0 } = object.metadata
-  const condition = { type: GRANTED, ...told, observedGeneration }
+  const condition = { type: GRANTED, ...finding, observedGeneration }
   const news = { conditions: [condition], fields: { ...(pin !== undefined && { cluster: pin }) } }
   // a binding that was made again meanwhile is another one: neither condition nor pin is about it
   await writeStatus(api, [INVENTORY_BINDINGS, object], news, { fieldManager: deps.fieldManager, nowMs: deps.now() })
@@ -40,7 +40,10 @@ export async function reconcileBinding(deps: BindingDeps, { space, name }: Objec
  * The same words whether there is no such space or it grants nothing: who may not enter it learns nothing of it. `undefined`
  * while it is not known.
  */
-function toldOf({ consent, places }: BindingDeps, { space, path, inventory, replaced }: Binding): Told | undefined {
+function findingOf(
+  { consent, places }: BindingDeps,
+  { space, path, inventory, replaced }: Binding,
+): Finding | undefined {
   if (replaced) {
     const message = `${path} is another space now than the one that granted; if the new one is meant, delete this InventoryBinding and make it again`
     return { status: 'False', reason: 'InventoryReplaced', message }

@@ -25,12 +25,12 @@ export function scheduledConditions(placement: Readonly<KubeObject>, out: KeptOu
 
 function verdictOn({ evicted, avoided }: KeptOut): Condition {
   const type = SCHEDULED
-  const told: string[] = []
-  if (evicted.length > 0) told.push(`${placesOf(evicted)}: the time in spec.evictAfter of the SyncTarget has come`)
-  if (avoided.length > 0) told.push(`${placesOf(avoided)}: the SyncTarget is unschedulable (spec.unschedulable)`)
-  if (told.length === 0) return { type, status: 'True', reason: 'AllScheduled', message: '' }
+  const unplaced: string[] = []
+  if (evicted.length > 0) unplaced.push(`${placesOf(evicted)}: the time in spec.evictAfter of the SyncTarget has come`)
+  if (avoided.length > 0) unplaced.push(`${placesOf(avoided)}: the SyncTarget is unschedulable (spec.unschedulable)`)
+  if (unplaced.length === 0) return { type, status: 'True', reason: 'AllScheduled', message: '' }
   const reason = evicted.length > 0 ? 'Evicted' : 'Unschedulable'
-  return { type, status: 'False', reason, message: `nothing is placed at ${told.join('; nor at ')}` }
+  return { type, status: 'False', reason, message: `nothing is placed at ${unplaced.join('; nor at ')}` }
 }
 
 function placesOf(destinations: readonly SliceRow[]): string {

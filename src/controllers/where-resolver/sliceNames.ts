@@ -21,8 +21,8 @@ export class SliceNames {
     const isEcho = slice !== undefined && before?.version === slice.metadata.resourceVersion
     const placement = slice && placementOf(slice)
     if (!isEcho) this.#set({ space, name }, placement === undefined ? undefined : { placement, version: undefined })
-    const told = [before?.placement, placement].filter(one => one !== undefined)
-    return isEcho ? [] : [...new Set(told)]
+    const changed = [before?.placement, placement].filter(one => one !== undefined)
+    return isEcho ? [] : [...new Set(changed)]
   }
 
   /** Our own write, before its event comes. */

@@ -74,19 +74,19 @@ class Placement {
   readonly id: ObjectId
   readonly #list: unknown
   #selectors: readonly LabelSelector[] | undefined
-  #said: readonly unknown[]
+  #resolvedBy: readonly unknown[]
 
   constructor(id: ObjectId, object: KubeObject) {
     this.id = id
     this.#list = locationSelectors(object)
-    this.#said = saidBy(object)
+    this.#resolvedBy = resolvedBy(object)
   }
 
   /** Whether the object says now what it said before, to who resolves it; others write most of its status. */
   repeats(object: KubeObject): boolean {
-    const before = this.#said
-    this.#said = saidBy(object)
-    return equalJson(before, this.#said)
+    const before = this.#resolvedBy
+    this.#resolvedBy = resolvedBy(object)
+    return equalJson(before, this.#resolvedBy)
   }
 
   /** Whether the object says the same of its selectors: status and annotations of placements change too. */
@@ -100,7 +100,7 @@ class Placement {
   }
 }
 
-function saidBy({ metadata, status }: KubeObject): readonly unknown[] {
+function resolvedBy({ metadata, status }: KubeObject): readonly unknown[] {
   const { uid, generation, deletionTimestamp, annotations } = metadata
   const conditions = [SCHEDULED, KINDS_SKIPPED].map(type => conditionOf({ status }, type) ?? null)
   const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount'), conditions]

@@ -30,7 +30,7 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { toldFaults } from '../toldFaults.ts'
+import { listedFaults } from '../toldFaults.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { writeStatus } from '../writeStatus.ts'
 import { reconcileBinding } from './bindingStatus.ts'
@@ -194,7 +194,7 @@ async function reconcilePlacement(
   if (!keeps) losing.delete(id)
   else if (!losing.has(id)) losing.set(id, nowMs)
   await rest()
-  const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
+  const faults = faultAnnotations(placement, listedFaults(placementFaults(placement.spec)))
   await rest()
   const body = { metadata: { annotations: faults } }
   const current = faults ? await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, OPTIONS) : placement
@@ -219,7 +219,7 @@ async function reconcileLocation(
   const location = await unlessGone(api.get(LOCATIONS, { name }))
   if (!location || location.metadata.deletionTimestamp !== undefined) return
   const selector = isRecord(location.spec) ? location.spec.instanceSelector : undefined
-  const faults = faultAnnotations(location, toldFaults(compileSelector(selector, 'spec.instanceSelector').faults))
+  const faults = faultAnnotations(location, listedFaults(compileSelector(selector, 'spec.instanceSelector').faults))
   if (faults) await api.patch(LOCATIONS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   await writeStatus(api, [LOCATIONS, location], { fields: { ...counts } }, { ...OPTIONS, nowMs })
 }

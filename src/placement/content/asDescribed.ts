@@ -45,7 +45,7 @@ function withoutGiven(spec: Fields, claims: readonly Fields[]): Fields {
   const { ports } = spec
   const kept = Object.entries(spec).filter(
     ([field, value]) =>
-      !GIVEN.has(field) || claimed(field) || isHeadless(value) || (isAddress(field) && claims.some(saysAddress)),
+      !GIVEN.has(field) || claimed(field) || isHeadless(value) || (isAddress(field) && claims.some(ownsAddress)),
   )
   return {
     ...Object.fromEntries(kept),
@@ -66,7 +66,7 @@ const GIVEN: ReadonlySet<string> = new Set([
 const isAddress = (field: string): boolean => field === 'clusterIP' || field === 'clusterIPs'
 
 /** Both fields say the same: who claims one means both. */
-const saysAddress = (claim: Fields): boolean => 'f:clusterIP' in claim || 'f:clusterIPs' in claim
+const ownsAddress = (claim: Fields): boolean => 'f:clusterIP' in claim || 'f:clusterIPs' in claim
 
 /** No server gives that. */
 function isHeadless(value: unknown): boolean {
@@ -147,7 +147,7 @@ function mountsOf(container: Fields): Fields[] {
  * `source` is the object as its space's server gave it, `object` what was made of it for a destination: what a Customizer
  * changed is said. Of a source that nothing is known of, all is.
  */
-export function asSaid(object: KubeObject, source: KubeObject): KubeObject {
-  const unsaid = defaultedFields(source)
-  return unsaid === undefined ? object : (withoutUnchanged(object, unsaid, source) as KubeObject)
+export function withoutDefaults(object: KubeObject, source: KubeObject): KubeObject {
+  const defaulted = defaultedFields(source)
+  return defaulted === undefined ? object : (withoutUnchanged(object, defaulted, source) as KubeObject)
 }

@@ -92,7 +92,7 @@ export function project(
 }
 
 /** Whether both say the same of an object that several spaces need: who owns it makes no difference. */
-export function saySame(a: Projection, b: Projection): boolean {
+export function areSame(a: Projection, b: Projection): boolean {
   return (
     equalJson(a.labels, b.labels) &&
     equalJson(without(a.annotations, [LAST_APPLIED_ANNOTATION]), without(b.annotations, [LAST_APPLIED_ANNOTATION])) &&

@@ -18,7 +18,7 @@ export interface ProtocolRange {
 /** What this release can, as a center and as a syncer. */
 export const SPOKEN: ProtocolRange = { oldest: 2, newest: 2 }
 /** Of whoever says nothing. */
-const UNSAID = 1
+const UNNAMED = 1
 
 const RANGE = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/
 
@@ -28,7 +28,7 @@ export function protocolText({ oldest, newest }: ProtocolRange): string {
 
 /** Of the query parameter of a stream. @throws StatusError BadRequest */
 export function readProtocols(text: string | null): ProtocolRange {
-  if (text === null) return { oldest: UNSAID, newest: UNSAID }
+  if (text === null) return { oldest: UNNAMED, newest: UNNAMED }
   const [, oldest = 0, newest = 0] = (RANGE.exec(text) ?? []).map(Number)
   if (oldest > 0 && oldest <= newest) return { oldest, newest }
   const shown = JSON.stringify(text.slice(0, 40))
@@ -48,7 +48,7 @@ export function agreedProtocol(syncer: ProtocolRange, center: ProtocolRange = SP
  * @throws StatusError NotAcceptable that names the remedy
  */
 export function requireSpoken(syncer: ProtocolRange, named: number | undefined): void {
-  const center = named ?? UNSAID
+  const center = named ?? UNNAMED
   agreedProtocol(syncer, { oldest: center, newest: center })
 }
 

@@ -8,7 +8,7 @@ export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */
   readonly live: boolean
   /** Time of its last report, or of the end of its connection after it. */
-  readonly heardAtMs?: number
+  readonly reportedAtMs?: number
   /** Its syncer speaks, and does not reach the cluster. */
   readonly unreachable?: boolean
   /** Whether it has compared everything with the live cluster. */
@@ -23,7 +23,7 @@ export interface ClusterOutcome {
   readonly offer?: Offer | undefined
 }
 
-export const UNHEARD: ClusterOutcome = {
+export const UNREPORTED: ClusterOutcome = {
   live: false,
   compared: false,
   processed: 0,

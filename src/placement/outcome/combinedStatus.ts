@@ -137,12 +137,12 @@ export function combinedStatus(
   nowText: string,
 ): Record<string, unknown> {
   const rule = RULES.get(resourceKey(resource))!
-  const said = isRecord(object.status) ? object.status : {}
+  const returned = isRecord(object.status) ? object.status : {}
   const known = shares.flatMap(({ figures }) => figures ?? [])
   const size = rule.sized ? Math.max(0, ...known.map(each => each.size)) : replicas(object)
   const lacking = rule.counts.map((_, i) => lackOf(shares, i))
   const status: Fields = {}
-  const observed = observedByAll(shares, said)
+  const observed = observedByAll(shares, returned)
   if (observed !== undefined) status.observedGeneration = observed
   if (rule.sized) status[rule.sized] = size
   for (const [i, name] of rule.counts.entries()) put(status, name, Math.max(0, size - lacking[i]!))
@@ -157,7 +157,7 @@ export function combinedStatus(
   const [current, update] = (known.find(({ revisions: [a, b] }) => a !== b) ?? known[0])?.revisions ?? []
   if (current !== undefined) status.currentRevision = current
   if (update !== undefined) status.updateRevision = update
-  const conditions = combinedConditions(shares, said, nowText, resourceKey(resource) === DEPLOYMENTS)
+  const conditions = combinedConditions(shares, returned, nowText, resourceKey(resource) === DEPLOYMENTS)
   if (conditions.length > 0) status.conditions = conditions
   for (const name of rule.always ?? []) status[name] ??= 0
   return status
@@ -174,8 +174,8 @@ function lackOf(shares: readonly Share[], index: number): number {
 }
 
 /** The generation that every cluster has observed; what is not known of one is not said. */
-function observedByAll(shares: readonly Share[], said: Fields): number | undefined {
-  const before = typeof said.observedGeneration === 'number' ? said.observedGeneration : undefined
+function observedByAll(shares: readonly Share[], returned: Fields): number | undefined {
+  const before = typeof returned.observedGeneration === 'number' ? returned.observedGeneration : undefined
   let least = Number.POSITIVE_INFINITY
   for (const { figures, produced } of shares) {
     if (figures?.observed === undefined) return undefined
@@ -201,9 +201,14 @@ function weight(condition: Condition): number {
   return condition.type === 'Progressing' && condition.reason !== COMPLETE ? 1 : 0
 }
 
-function combinedConditions(shares: readonly Share[], said: Fields, nowText: string, areUpdated: boolean): Fields[] {
+function combinedConditions(
+  shares: readonly Share[],
+  returned: Fields,
+  nowText: string,
+  areUpdated: boolean,
+): Fields[] {
   const types = new Set(shares.flatMap(({ figures }) => figures?.conditions.map(({ type }) => type) ?? []))
-  const before = (Array.isArray(said.conditions) ? said.conditions : []).filter(isRecord)
+  const before = (Array.isArray(returned.conditions) ? returned.conditions : []).filter(isRecord)
   return [...types].sort().map(type => {
     const { status, reason, message } = conditionOfAll(type, shares)
     const old = before.find(condition => condition.type === type)
@@ -225,7 +230,7 @@ function conditionOfAll(type: string, shares: readonly Share[]): Condition {
   for (const { cluster, figures } of shares) {
     // trouble that a cluster does not speak of is none
     if (figures && TROUBLES.has(type) && !figures.conditions.some(each => each.type === type)) continue
-    const condition = figures?.conditions.find(each => each.type === type) ?? unheard(type)
+    const condition = figures?.conditions.find(each => each.type === type) ?? unreported(type)
     const [more, most] = [weight(condition), worst ? weight(worst) : -1]
     if (more > most) {
       worst = condition
@@ -239,7 +244,7 @@ function conditionOfAll(type: string, shares: readonly Share[]): Condition {
   return { ...worst!, message: worst!.message === '' ? `In ${where}.` : `In ${where}: ${worst!.message}` }
 }
 
-function unheard(type: string): Condition {
+function unreported(type: string): Condition {
   return { type, status: 'Unknown', reason: 'NotReported', message: 'nothing is heard of it yet' }
 }
 

@@ -89,8 +89,8 @@ export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, pa
   return Object.keys(outcome.unlisted).length > 0 ? unknownBeside(outcome) : APPLIED
 }
 
-function staleSince({ heardAtMs }: ClusterOutcome): CopyVerdict {
-  return heardAtMs === undefined ? STALE : { ...STALE, since: timestamp(new Date(heardAtMs)) }
+function staleSince({ reportedAtMs }: ClusterOutcome): CopyVerdict {
+  return reportedAtMs === undefined ? STALE : { ...STALE, since: timestamp(new Date(reportedAtMs)) }
 }
 
 /** A syncer names so many objects that are not as they should be, and counts the others: this may be one of them. */

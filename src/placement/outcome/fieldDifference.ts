@@ -63,10 +63,10 @@ export function readDifferences(
     const where = `${at}[${i}]`
     if (!isRecord(item)) throw bad(where, 'must be an object')
     const text = (field: string, limit: number): string => {
-      const said = item[field]
-      if (typeof said !== 'string' || said.length > limit)
+      const identity = item[field]
+      if (typeof identity !== 'string' || identity.length > limit)
         throw bad(`${where}.${field}`, `must be a text of at most ${limit} characters`)
-      return oneLine(said)
+      return oneLine(identity)
     }
     const { change, wanted, live } = item
     if (typeof change !== 'string') throw bad(`${where}.change`, 'must be a text')

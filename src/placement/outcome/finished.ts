@@ -33,13 +33,13 @@ function healthIn(kind: GroupResource, { metadata, ...rest }: Readonly<KubeObjec
 }
 
 function endBy({ path, done, failed }: Ending, { status }: Readonly<KubeObject>): HealthVerdict | undefined {
-  const said = path
+  const found = path
     ? [{ word: at(status, ...path), message: str(status, 'message') }]
     : objects(status, 'conditions').map(one => ({
         word: `${one.type}=${one.status}`,
         message: str(one, 'message') || str(one, 'reason'),
       }))
-  const is = (words: readonly string[]) => said.find(({ word }) => typeof word === 'string' && words.includes(word))
+  const is = (words: readonly string[]) => found.find(({ word }) => typeof word === 'string' && words.includes(word))
   const loss = is(failed)
   if (loss) return { health: 'Degraded', message: loss.message || String(loss.word) }
   return is(done) ? HEALTHY : undefined

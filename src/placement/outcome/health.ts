@@ -44,7 +44,7 @@ export function healthOf(kind: { group: string; resource: string }, object: Read
   if (object.metadata.deletionTimestamp !== undefined) return progressing('it is being deleted')
   const observed = at(object.status, 'observedGeneration')
   const { generation } = object.metadata
-  if (typeof observed === 'number' ? observed < (generation ?? 0) : generation !== undefined && isTelling(kind))
+  if (typeof observed === 'number' ? observed < (generation ?? 0) : generation !== undefined && hasOwnHealth(kind))
     return progressing(NOT_LOOKED_AT)
   return byOperator(object) ?? (RULES[groupResourceName(kind)] ?? byConditions)(object)
 }
@@ -58,7 +58,7 @@ const TELLING: ReadonlySet<string> = new Set([
   'replicationcontrollers',
 ])
 
-function isTelling(kind: { group: string; resource: string }): boolean {
+function hasOwnHealth(kind: { group: string; resource: string }): boolean {
   return TELLING.has(groupResourceName(kind))
 }
 

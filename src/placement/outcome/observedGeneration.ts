@@ -14,7 +14,7 @@ export interface Produced {
 }
 
 /** Whether the status names generations at all. */
-export function tellsGenerations(status: unknown): boolean {
+export function hasGenerations(status: unknown): boolean {
   if (!isRecord(status)) return false
   return isObserving(status) || (Array.isArray(status.conditions) && status.conditions.some(isObserving))
 }
@@ -23,9 +23,9 @@ export function tellsGenerations(status: unknown): boolean {
  * The status with generations of this server. What has not been observed there yet goes on as this server says it now, `said`: the
  * last generation of which that is known; and so does everything where nobody knows what came of what.
  */
-export function inOurGenerations(status: unknown, produced: Produced | undefined, said: unknown): unknown {
-  if (!isRecord(status) || !tellsGenerations(status)) return status
-  const before = isRecord(said) ? said : {}
+export function inOurGenerations(status: unknown, produced: Produced | undefined, returned: unknown): unknown {
+  if (!isRecord(status) || !hasGenerations(status)) return status
+  const before = isRecord(returned) ? returned : {}
   const translated = withOurs(status, produced, before)
   if (!Array.isArray(status.conditions)) return translated
   const known = (Array.isArray(before.conditions) ? before.conditions : []).filter(isRecord)
@@ -41,10 +41,10 @@ export function inOurGenerations(status: unknown, produced: Produced | undefined
  * Which of this server's generations has been observed there: the one that was written, or else the last of which that is known,
  * `said`. `undefined` where none is.
  */
-export function ourGeneration(observed: number, produced: Produced | undefined, said = 0): number | undefined {
+export function ourGeneration(observed: number, produced: Produced | undefined, returned = 0): number | undefined {
   if (produced && observed >= produced.there) return produced.here
   // said of an object that was there before this one, it would be too early
-  const ours = produced ? Math.min(said, produced.here - 1) : said
+  const ours = produced ? Math.min(returned, produced.here - 1) : returned
   return ours > 0 ? ours : undefined
 }
 
@@ -57,7 +57,7 @@ function isObserving(value: unknown): boolean {
 function withOurs(part: Fields, produced: Produced | undefined, before: Fields): Fields {
   const { observedGeneration, ...rest } = part
   if (typeof observedGeneration !== 'number') return part
-  const said = typeof before.observedGeneration === 'number' ? before.observedGeneration : undefined
-  const ours = ourGeneration(observedGeneration, produced, said)
+  const earlier = typeof before.observedGeneration === 'number' ? before.observedGeneration : undefined
+  const ours = ourGeneration(observedGeneration, produced, earlier)
   return ours === undefined ? rest : { ...part, observedGeneration: ours }
 }

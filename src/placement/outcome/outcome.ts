@@ -105,7 +105,7 @@ export interface SyncerListener {
   /** Its syncer was turned away: there is no protocol that both can. `why` is for people. */
   turnedAway(space: string, why: string): void
   /** It said something, whatever that was. */
-  heard(space: string): void
+  seen(space: string): void
   /** It reads no more; it may come back. */
   closed(space: string): void
 }
@@ -202,9 +202,9 @@ function readException(item: unknown, at: string): Exception {
 
 function readHealth(value: unknown, at: string): HealthVerdict {
   if (!isRecord(value)) throw bad(at, 'must be an object')
-  const said = text(value, 'health', MAX_REASON, undefined, at)
+  const named = text(value, 'health', MAX_REASON, undefined, at)
   // a later release may know more: nobody is well by a word that nobody knows
-  const health = HEALTHS.find(one => one === said) ?? 'Progressing'
+  const health = HEALTHS.find(one => one === named) ?? 'Progressing'
   return { health, message: oneLine(text(value, 'message', MAX_MESSAGE, '', at)) }
 }
 

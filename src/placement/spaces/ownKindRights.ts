@@ -27,7 +27,7 @@ interface KindRights {
 }
 
 /** Written by the center alone. */
-const TOLD = [SLICES, GRANTED_LOCATIONS, WORK_STATUSES, CLUSTER_WORK_STATUSES]
+const REPORTED = [SLICES, GRANTED_LOCATIONS, WORK_STATUSES, CLUSTER_WORK_STATUSES]
 const EDITED = [EDGE_PLACEMENTS, CUSTOMIZERS, LOCATIONS, SYNC_TARGETS]
 const CONSENT = [INVENTORY_BINDINGS, PLACEMENT_GRANTS]
 const WITH_STATUS: ReadonlySet<string> = new Set(
@@ -38,7 +38,7 @@ const WITH_STATUS: ReadonlySet<string> = new Set(
 export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', KindRights>> = {
   admin: rights('write', CONSENT),
   edit: rights('write', [...EDITED, PLACEMENT_PREVIEWS]),
-  view: rights('read', [...TOLD, ...EDITED, ...CONSENT]),
+  view: rights('read', [...REPORTED, ...EDITED, ...CONSENT]),
 }
 
 function rights(verbs: 'read' | 'write', kinds: readonly GroupResource[]): KindRights {

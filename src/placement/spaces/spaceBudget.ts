@@ -113,12 +113,12 @@ export function defaultBudget(type: string): SpaceBudget {
 export function budgetOf(type: string, annotations: Readonly<Record<string, unknown>> | undefined): SpaceBudget {
   const own = defaultBudget(type)
   if (annotations === undefined) return own
-  const said: Partial<Record<Measure, number>> = {}
+  const declared: Partial<Record<Measure, number>> = {}
   for (const measure of MEASURES) {
     const value = amountOf(annotations[BUDGET_ANNOTATIONS[measure]])
-    if (value !== undefined) said[measure] = value
+    if (value !== undefined) declared[measure] = value
   }
-  return Object.keys(said).length === 0 ? own : { ...own, ...said }
+  return Object.keys(declared).length === 0 ? own : { ...own, ...declared }
 }
 
 /** What is wrong with the annotations of a Workspace. */

@@ -23,7 +23,7 @@ import { INTERFERING, PHASE_COUNT, phaseOf } from './phases.ts'
 interface ArrivalOrderDeps {
   mirror: Pick<MailboxMirror, 'values'>
   /** Whether the mailbox is being told as a whole, so that what has to come first may be told last; {@link ArrivalOrder.whole} ends it. */
-  isBeingTold: () => boolean
+  isReading: () => boolean
   /** The object is to be looked at again. */
   again(key: SyncKey): void
   logger: Logger
@@ -63,7 +63,7 @@ interface Space {
   /** Not as they are to be before a later wave begins, by wave, with why. */
   readonly unready: Map<number, Map<string, { readonly key: SyncKey; why: string }>>
   readonly parked: Map<string, Place>
-  heardAtMs: number
+  changedAtMs: number
 }
 
 export class ArrivalOrder {
@@ -109,7 +109,7 @@ export class ArrivalOrder {
     const place = this.#places.get(text)
     // what has no place later is only put right
     if (place === undefined && this.#wasWhole) return undefined
-    if (this.#deps.isBeingTold() && isNews()) {
+    if (this.#deps.isReading() && isNews()) {
       place?.space.parked.set(text, place)
       return {} // all is looked at again when all is told
     }
@@ -146,7 +146,7 @@ export class ArrivalOrder {
     this.#close(text)
     const space = this.#spaceOf(object)
     const sinceMs = steadyMs(this.#deps.clock)
-    space.heardAtMs = sinceMs
+    space.changedAtMs = sinceMs
     const place = { key, object, space, wave: waveOf(object) ?? 0, phase: phaseOf(key), sinceMs }
     this.#places.set(text, place)
     setIn(space.open, rankOf(place), () => new Set<string>()).add(text)
@@ -208,7 +208,7 @@ export class ArrivalOrder {
       )
     if (isBehind(place)) return {}
     const isLast = wave > 0 || phase === INTERFERING
-    const isLoud = nowMs - space.heardAtMs < QUIET_MS && nowMs - sinceMs < QUIET_LIMIT_MS
+    const isLoud = nowMs - space.changedAtMs < QUIET_MS && nowMs - sinceMs < QUIET_LIMIT_MS
     return isLast && isLoud ? { requeueAfterMs: QUIET_MS } : undefined
   }
 
@@ -245,7 +245,7 @@ export class ArrivalOrder {
       open: new Map(),
       unready: new Map(),
       parked: new Map(),
-      heardAtMs: steadyMs(this.#deps.clock),
+      changedAtMs: steadyMs(this.#deps.clock),
     }))
   }
 }

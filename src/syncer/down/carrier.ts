@@ -274,7 +274,7 @@ export class Carrier {
     const owner = as && ownerOf(object)
     const mark = isMade(object, echoes.recognized(keyText(key), live))
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark, owner })
-    return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
+    return echoes.wasSent(keyText(key), withoutFields(whole, leftFieldsOf(object)))
   }
 
   /** How it ended, where it has run to its end and is not to run again. A syncer without its state goes by what was reported of this spec. */

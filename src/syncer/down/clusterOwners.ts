@@ -54,7 +54,7 @@ export class ClusterOwners {
   /** Owners of each dependent, in both ways. */
   readonly #owners = new Map<string, Set<string>>()
   /** Which uid of an owner each of its dependents was told, `''` for none; by key. */
-  readonly #told = new Map<string, Map<string, string>>()
+  readonly #completedWith = new Map<string, Map<string, string>>()
   /** Owners that are about to go. */
   readonly #going = new Set<string>()
   /** Owners that wait for their dependents, by key and by uid, and since when. */
@@ -80,9 +80,9 @@ export class ClusterOwners {
     const ownerReferences: OwnerReference[] = []
     for (const owner of owners) {
       const live = await this.#live(key, object, owner, fresh)
-      this.#told.set(
+      this.#completedWith.set(
         keyText(owner),
-        (this.#told.get(keyText(owner)) ?? new Map()).set(keyText(key), live?.metadata.uid ?? ''),
+        (this.#completedWith.get(keyText(owner)) ?? new Map()).set(keyText(key), live?.metadata.uid ?? ''),
       )
       if (live) ownerReferences.push(referenceTo(owner, live))
     }
@@ -92,7 +92,7 @@ export class ClusterOwners {
   /** `live` is what the cluster holds of `object`, as it should be. */
   stands(key: SyncKey, object: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
     this.#waiting.delete(keyText(key))
-    this.#tell(key, live.metadata.uid)
+    this.#wakeDependents(key, live.metadata.uid)
     if (!this.#owners.has(keyText(key)) && live.metadata.ownerReferences === undefined) return
     this.#replace(key, [...carriedOwnersOf(object).map(keyText), ...uidsIn(live)])
   }
@@ -117,16 +117,16 @@ export class ClusterOwners {
       this.#replace(key, this.#deps.mirror.get(key) ? declared : [])
     }
     const isThere = type === 'apply' && object.metadata.deletionTimestamp === undefined
-    this.#tell(key, isThere ? object.metadata.uid : undefined)
+    this.#wakeDependents(key, isThere ? object.metadata.uid : undefined)
   }
 
   /** Who refers to another one than this owner is now, or to none, is looked at. */
-  #tell(key: SyncKey, uid = ''): void {
+  #wakeDependents(key: SyncKey, uid = ''): void {
     const text = keyText(key)
-    const told = this.#told.get(text)
-    if (told === undefined) return
-    for (const [dependent, said] of told) {
-      const at = said === uid ? undefined : this.#dependents.get(text)?.get(dependent)
+    const completed = this.#completedWith.get(text)
+    if (completed === undefined) return
+    for (const [dependent, known] of completed) {
+      const at = known === uid ? undefined : this.#dependents.get(text)?.get(dependent)
       if (at) this.#deps.again(at)
     }
   }
@@ -238,10 +238,10 @@ export class ClusterOwners {
   ): Promise<KubeObject | undefined> {
     const { cluster, served, mirror, plan, watches, allowance, adoptExisting } = this.#deps
     const { kind, ...at } = owner
-    const said = mirror.get(at)?.object
-    if (said === undefined || !plan().wantsDown(at, at.namespace, at.name) || this.#going.has(keyText(at)))
+    const source = mirror.get(at)?.object
+    if (source === undefined || !plan().wantsDown(at, at.namespace, at.name) || this.#going.has(keyText(at)))
       return undefined
-    if (said.metadata.annotations?.[OWNER_ANNOTATION] !== dependent.metadata.annotations?.[OWNER_ANNOTATION])
+    if (source.metadata.annotations?.[OWNER_ANNOTATION] !== dependent.metadata.annotations?.[OWNER_ANNOTATION])
       return undefined
     const resource = served.find(at)
     const isReachable = at.namespace === '' || at.namespace === key.namespace
@@ -254,7 +254,7 @@ export class ClusterOwners {
         throw error
       }))
     if (live?.kind !== kind || live.metadata.deletionTimestamp !== undefined) return undefined
-    return isStrangers(live) && !adoptExisting && !mayAdopt(said) ? undefined : live
+    return isStrangers(live) && !adoptExisting && !mayAdopt(source) ? undefined : live
   }
 
   #add(key: SyncKey, links: readonly string[]): void {
@@ -276,7 +276,7 @@ export class ClusterOwners {
       if (links.includes(link)) continue
       const waiting = this.#waiting.get(link)
       if (waiting) this.#deps.again(waiting.key)
-      for (const index of [this.#dependents, this.#told]) {
+      for (const index of [this.#dependents, this.#completedWith]) {
         const dependents = index.get(link)
         dependents?.delete(text)
         if (dependents?.size === 0) index.delete(link)

@@ -55,7 +55,7 @@ const AT_ONCE = 8
 const AGAIN_MS = { first: 500, most: 15_000 }
 const MESSAGE_LIMIT = 500
 
-type Tell = (report: LeaveReport) => void
+type Report = (report: LeaveReport) => void
 
 /** Leaves as it was told last: what was begun before is cut short. */
 export class Departure {
@@ -67,11 +67,15 @@ export class Departure {
   }
 
   /** Resolves when it is done, another order came or the syncer ended; `tell` hears how far it is. */
-  async leave(policy: DetachPolicy, tell: Tell): Promise<void> {
+  async leave(policy: DetachPolicy, report: Report): Promise<void> {
     this.#current?.cut.abort()
     await this.#current?.done
     const cut = new AbortController()
-    const done = leaveCluster(this.#deps, { policy, signal: AbortSignal.any([this.#deps.signal, cut.signal]), tell })
+    const done = leaveCluster(this.#deps, {
+      policy,
+      signal: AbortSignal.any([this.#deps.signal, cut.signal]),
+      tell: report,
+    })
     this.#current = { cut, done }
     await done
   }
@@ -79,7 +83,7 @@ export class Departure {
 
 async function leaveCluster(
   deps: DepartureDeps,
-  { policy, signal, tell }: { policy: DetachPolicy; signal: AbortSignal; tell: Tell },
+  { policy, signal, tell: report }: { policy: DetachPolicy; signal: AbortSignal; tell: Report },
 ): Promise<void> {
   const { logger, clock, random } = deps
   const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
@@ -89,7 +93,7 @@ async function leaveCluster(
     if (found === undefined) return
     if (found.length === 0) break
     const trouble = await releaseAll(deps, policy, found, signal)
-    tell({
+    report({
       policy,
       done: false,
       remaining: found.length,
@@ -104,7 +108,7 @@ async function leaveCluster(
     { policy },
     'the cluster has left; nothing in it is marked as placed any more, and this syncer can be removed',
   )
-  tell({ policy, done: true, remaining: 0 })
+  report({ policy, done: true, remaining: 0 })
 }
 
 /** What others need goes last: Namespaces and definitions only once nothing else is left. */

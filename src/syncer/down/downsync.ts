@@ -45,7 +45,7 @@ interface DownsyncDeps {
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
   /** Whether the mirror is being told as a whole. */
-  isBeingTold: () => boolean
+  isReading: () => boolean
   /** What was written, in this run or before. */
   echoes: Echoes
   refusals: Refusals
@@ -232,7 +232,7 @@ export class Downsync {
       return {}
     }
     if (hold) this.#deps.brake.over(key)
-    return await this.#tellingOf(key, async () => {
+    return await this.#reporting(key, async () => {
       const waitMs = await this.#deps.emptied.remove(key)
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }
       const removed = await this.#removals.remove(key, mirrored !== undefined)
@@ -248,7 +248,7 @@ export class Downsync {
     const hold = refusal ? undefined : this.#order.hold(key, { isNews: () => !this.#carrier.isThere(key, mirrored) })
     if (hold && !hold.trouble) return { ...hold, postponed: true }
     try {
-      return await this.#tellingOf(key, async () => {
+      return await this.#reporting(key, async () => {
         if (refusal) return this.#inOrder(key, object, { refusal })
         if (hold) return hold
         const carried = await this.#carrier.carry(key, mirrored)
@@ -296,7 +296,7 @@ export class Downsync {
     this.#deps.onProduced?.(key)
   }
 
-  async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
+  async #reporting(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals, outcomes } = this.#deps
     try {
       const { refusal, trouble, live: _live, altered: _altered, isKept: _isKept, ...result } = await work()

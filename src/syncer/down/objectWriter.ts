@@ -14,6 +14,8 @@ import { OVERWRITE } from '../../placement/words/placement.ts'
 import { fieldsOf, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import {
   claimOf,
+  declaredAtCreation,
+  declaredIn,
   heldCopy,
   LEFT_MANAGER,
   leftCopy,
@@ -21,13 +23,11 @@ import {
   ownedByUs,
   type Released,
   releasedBy,
-  saidAtCreation,
-  saidOf,
   stillLeft,
   toHandOver,
 } from '../objects/handOver.ts'
 import { claimsOfOurs, ownerOf, SYNCER_MANAGER, spaceUser } from '../objects/ownership.ts'
-import { nothingSaid } from '../objects/release.ts'
+import { declaringNothing } from '../objects/release.ts'
 import { choiceOf } from '../objects/unionMembers.ts'
 import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from '../objects/wholeUpdate.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -109,8 +109,8 @@ export class ObjectWriter {
   ): Promise<KubeObject> {
     let live = made
     for (let attempt = 1; ; attempt++) {
-      const said = saidAtCreation(copy, live)
-      const body = said && claimOf(live, said)
+      const claimed = declaredAtCreation(copy, live)
+      const body = claimed && claimOf(live, claimed)
       if (body === undefined) return live
       try {
         return await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: SYNCER_MANAGER })
@@ -168,7 +168,7 @@ export class ObjectWriter {
     }
     const released = releasedBy(copy, live, left)
     try {
-      return isEmptySet(union(released.unsaid, released.left))
+      return isEmptySet(union(released.undeclared, released.left))
         ? await this.#applyDeclared(target, copy)
         : await this.#applyReleasing(target, copy, released)
     } catch (error) {
@@ -204,9 +204,9 @@ export class ObjectWriter {
    */
   async handBack(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<KubeObject> {
     const target = { resource, key, cluster: this.as(ownerOf(live)) }
-    const copy = nothingSaid(live)
+    const copy = declaringNothing(live)
     try {
-      return await this.#applyReleasing(target, copy, { unsaid: saidOf(live), left: EMPTY_SET })
+      return await this.#applyReleasing(target, copy, { undeclared: declaredIn(live), left: EMPTY_SET })
     } catch (error) {
       if (!isStatusError(error, 'Invalid')) throw error
       const fields = fieldsOf(key, live.metadata.uid)
@@ -214,7 +214,7 @@ export class ObjectWriter {
         fields,
         `what the center said of it stays in the cluster, for it is not valid without: ${error.message}`,
       )
-      const held = heldCopy(live, saidOf(live))
+      const held = heldCopy(live, declaredIn(live))
       return await this.#applyDeclared(target, { ...held, metadata: copy.metadata })
     }
   }
@@ -254,7 +254,7 @@ export class ObjectWriter {
    * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
    * manager. What it is then to apply, which fails when the object has changed since it was looked at.
    */
-  async #handOver(target: ApplyTarget, copy: KubeObject, { unsaid, left }: Released): Promise<KubeObject> {
+  async #handOver(target: ApplyTarget, copy: KubeObject, { undeclared, left }: Released): Promise<KubeObject> {
     const { resource, key, cluster } = target
     const fresh = await cluster.get(resource, refOf(key))
     const hold = async (live: KubeObject, set: FieldSet): Promise<KubeObject> =>
@@ -266,9 +266,9 @@ export class ObjectWriter {
           })
     // first what the center leaves: the object may not be valid without, so that no apply could be tried
     const kept = await hold(fresh, left)
-    const without = isEmptySet(unsaid) ? kept : await this.#tried(target, copy)
+    const without = isEmptySet(undeclared) ? kept : await this.#tried(target, copy)
     if (without === undefined && isEmptySet(left)) return copy
-    const held = await hold(kept, toHandOver(unsaid, kept, without ?? kept))
+    const held = await hold(kept, toHandOver(undeclared, kept, without ?? kept))
     const { resourceVersion } = held.metadata
     return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
   }

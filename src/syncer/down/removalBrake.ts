@@ -46,8 +46,8 @@ export class RemovalBrake {
   #unjudged: Map<string, SyncKey> | undefined = new Map()
   #confirmed: string | undefined
   #hash: string | undefined
-  #told = ''
-  #telling: (() => void) | undefined
+  #logged = ''
+  #logging: (() => void) | undefined
 
   constructor(deps: RemovalBrakeDeps) {
     this.#deps = deps
@@ -126,22 +126,22 @@ export class RemovalBrake {
   }
 
   end(): void {
-    this.#telling?.()
+    this.#logging?.()
   }
 
   #changed(): void {
     this.#hash = undefined
     this.#obey()
-    if (this.#telling || this.#plan === this.#told) return
-    this.#telling = this.#deps.clock.after(TELL_MS, () => {
-      this.#telling = undefined
-      this.#tell()
+    if (this.#logging || this.#plan === this.#logged) return
+    this.#logging = this.#deps.clock.after(TELL_MS, () => {
+      this.#logging = undefined
+      this.#log()
     })
   }
 
-  #tell(): void {
-    if (this.#plan === this.#told) return
-    this.#told = this.#plan
+  #log(): void {
+    if (this.#plan === this.#logged) return
+    this.#logged = this.#plan
     const { logger } = this.#deps
     if (this.#plan === '') logger.info({}, 'nothing is kept in the cluster any more that the center does not hold')
     else logger.warn({ examples: [...this.#held.keys()].slice(0, EXAMPLES).join(', ') }, this.#message)
@@ -159,7 +159,7 @@ export class RemovalBrake {
     const freed = [...this.#held.values()]
     this.#held.clear()
     this.#hash = ''
-    this.#told = ''
+    this.#logged = ''
     this.#deps.logger.info({ count: freed.length }, 'what was held is confirmed, and is removed from the cluster')
     for (const { key, object } of freed) this.#deps.free(key, object)
     this.#deps.obeyed(hash)

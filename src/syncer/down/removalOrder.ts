@@ -26,7 +26,7 @@ interface Space {
   /** What is still there, by wave and phase. */
   readonly ranks: Map<number, Map<string, Leaving>>
   readonly parked: Set<string>
-  heardAtMs: number
+  changedAtMs: number
 }
 
 export class RemovalOrder {
@@ -44,9 +44,9 @@ export class RemovalOrder {
     const text = keyText(key)
     const nowMs = steadyMs(this.#deps.clock)
     const owner = ownerOf(object) ?? ''
-    const space = this.#spaces.get(owner) ?? { owner, ranks: new Map(), parked: new Set<string>(), heardAtMs: nowMs }
+    const space = this.#spaces.get(owner) ?? { owner, ranks: new Map(), parked: new Set<string>(), changedAtMs: nowMs }
     this.#spaces.set(owner, space)
-    space.heardAtMs = nowMs
+    space.changedAtMs = nowMs
     const leaving = { key, space, rank: (waveOf(object) ?? 0) * PHASE_COUNT + phaseOf(key), sinceMs: nowMs }
     this.#leaving.set(text, leaving)
     const same = space.ranks.get(leaving.rank)
@@ -87,7 +87,7 @@ export class RemovalOrder {
       space.parked.add(text)
       return PATIENCE_MS - agoMs
     }
-    const isLoud = steadyMs(this.#deps.clock) - space.heardAtMs < QUIET_MS && agoMs < QUIET_LIMIT_MS
+    const isLoud = steadyMs(this.#deps.clock) - space.changedAtMs < QUIET_MS && agoMs < QUIET_LIMIT_MS
     return isLoud ? QUIET_MS : undefined
   }
 

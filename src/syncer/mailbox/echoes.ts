@@ -85,7 +85,7 @@ export class Echoes {
   }
 
   /** Whether just this was written last. */
-  said(key: string, copy: Readonly<KubeObject>): boolean {
+  wasSent(key: string, copy: Readonly<KubeObject>): boolean {
     return this.#byKey.get(key)?.sent === digest(copy)
   }
 

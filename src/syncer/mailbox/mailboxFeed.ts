@@ -29,7 +29,7 @@ export interface MailboxChange {
 }
 
 /** A revision, and the life of the center's store that told it. */
-export interface Heard {
+export interface FeedPosition {
   readonly revision: number
   readonly epoch: string
 }
@@ -47,8 +47,8 @@ interface MailboxFeedOptions {
   turns: WorkTurns
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
-  /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
-  onHeard?(): void
+  /** Everything up to {@link MailboxFeed.position} was told, and there was something; or the center is in another life. */
+  onProgress?(): void
   /** The center asks something. */
   onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
@@ -87,7 +87,7 @@ export class MailboxFeed {
   #cursor: number | undefined
   /** The life of the center's store that `#cursor` and `#heard` belong to. */
   #epoch: string | undefined
-  #heard: number | undefined
+  #revision: number | undefined
   /** Whether the center goes on where the cursor stands. */
   #resumed = false
   /** Where a resumed stream has to arrive to have caught up. */
@@ -115,14 +115,14 @@ export class MailboxFeed {
   }
 
   /** Whether a snapshot is being told: what else the mailbox holds is not known yet. */
-  get isBeingTold(): boolean {
+  get isReading(): boolean {
     return this.#seen !== undefined
   }
 
   /** Up to where this run was told everything; `undefined` before it knows the whole. */
-  get heard(): Heard | undefined {
-    if (!this.#complete || this.#heard === undefined) return undefined
-    return { revision: this.#heard, epoch: this.#epoch ?? '' }
+  get position(): FeedPosition | undefined {
+    if (!this.#complete || this.#revision === undefined) return undefined
+    return { revision: this.#revision, epoch: this.#epoch ?? '' }
   }
 
   /** What is spoken with the center; `undefined` before it said. */
@@ -234,9 +234,9 @@ export class MailboxFeed {
       const isOther = batch.epoch !== undefined && batch.epoch !== this.#epoch
       this.#epoch = batch.epoch ?? this.#epoch
       this.#cursor = batch.revision
-      this.#heard = batch.revision
+      this.#revision = batch.revision
       this.#checkGoal()
-      if (batch.events.length > 0 || isOther) this.#options.onHeard?.()
+      if (batch.events.length > 0 || isOther) this.#options.onProgress?.()
       if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
   }
@@ -306,7 +306,7 @@ export class MailboxFeed {
       const isInferred = !isContinued && isProjected(object)
       this.#options.onChange({ key, object: undefined, previous: object, revision, isInferred })
     }
-    this.#heard = revision
+    this.#revision = revision
     this.#becomeComplete()
     this.#scheduleSave(SAVE_DELAY_MS)
   }

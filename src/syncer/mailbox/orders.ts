@@ -37,7 +37,7 @@ interface OrdersDeps {
   hold(): Promise<void>
   resume(): void
   /** Leaves the cluster, and tells how far it is; an order that changes comes again, when the one before has been cut short. */
-  leave(policy: DetachPolicy, tell: (report: LeaveReport) => void): Promise<void>
+  leave(policy: DetachPolicy, report: (report: LeaveReport) => void): Promise<void>
   /** There is something new to tell. */
   onNews(): void
 }
@@ -78,20 +78,22 @@ export class Orders {
       this.#leave = order
       const what = order === 'Orphan' ? 'what was placed there stays' : 'what was placed there is deleted'
       logger.info({ policy: order }, `the SyncTarget is being deleted: leaving the cluster, and ${what}`)
-      this.#tell({ leaving: { policy: order, done: false } })
-      this.#start(hold().then(() => leave(order, report => this.#leave === order && this.#tell({ leaving: report }))))
+      this.#setReport({ leaving: { policy: order, done: false } })
+      this.#start(
+        hold().then(() => leave(order, report => this.#leave === order && this.#setReport({ leaving: report }))),
+      )
       return
     }
     if (this.leaving || paused === this.#paused) return
     this.#paused = paused
     if (paused) {
       logger.info({}, 'the cluster is paused: nothing is applied and nothing is deleted there until that is over')
-      this.#start(hold().then(() => this.#paused && !this.leaving && this.#tell({ paused: true })))
+      this.#start(hold().then(() => this.#paused && !this.leaving && this.#setReport({ paused: true })))
       return
     }
     logger.info({}, 'the cluster is not paused any more')
     resume()
-    this.#tell({})
+    this.#setReport({})
   }
 
   /** Resolves when nothing is under way any more; to be called when the syncer ends. */
@@ -104,7 +106,7 @@ export class Orders {
     void work.finally(() => this.#work.delete(work))
   }
 
-  #tell(report: OrdersReport): void {
+  #setReport(report: OrdersReport): void {
     this.#report = report
     this.#deps.onNews()
   }

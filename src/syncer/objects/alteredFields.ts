@@ -25,7 +25,7 @@ export function alteredFields(
 ): AlteredFields | undefined {
   const look = new Look(resource, sent.kind ?? '')
   look.compare(comparedForm(sent), comparedForm(live), [], false)
-  return look.count === 0 ? undefined : { differences: look.told(), count: look.count, isCut: look.isCut }
+  return look.count === 0 ? undefined : { differences: look.listed(), count: look.count, isCut: look.isCut }
 }
 
 /** A member of an object, or an element of a list. */
@@ -71,7 +71,7 @@ class Look {
     this.#kind = kind
   }
 
-  told(): FieldDifference[] {
+  listed(): FieldDifference[] {
     return [...this.#decisive, ...this.#others].slice(0, MAX_DIFFERENCES)
   }
 
@@ -171,12 +171,12 @@ class Look {
     const decisive = isDeciding(this.#resource, members, live === undefined ? sent : undefined)
     const into = decisive ? this.#decisive : this.#others
     if (into.length >= MAX_DIFFERENCES) return false
-    const isTold = !this.#isSecret(members, sent, live)
+    const isShown = !this.#isSecret(members, sent, live)
     into.push({
       path: pathOf(steps),
       change: live === undefined ? 'Dropped' : 'Changed',
-      ...(isTold && { wanted: shown(sent) }),
-      ...(isTold && live !== undefined && { live: shown(live) }),
+      ...(isShown && { wanted: shown(sent) }),
+      ...(isShown && live !== undefined && { live: shown(live) }),
       decisive,
     })
     return false

@@ -27,7 +27,7 @@ export const LEFT_MANAGER = 'orrery-left'
 /** What an apply lets go of. */
 export interface Released {
   /** What the center says no more. */
-  readonly unsaid: FieldSet
+  readonly undeclared: FieldSet
   /** What it leaves to the cluster: that stays as it is, whatever it is. */
   readonly left: FieldSet
 }
@@ -40,30 +40,30 @@ export function releasedBy(
 ): Released {
   const owned = ownedBy(live, SYNCER_MANAGER)
   const missing = missingIn(copy, owned)
-  if (isEmptySet(missing)) return { unsaid: EMPTY_SET, left: EMPTY_SET }
+  if (isEmptySet(missing)) return { undeclared: EMPTY_SET, left: EMPTY_SET }
   const left = leftIn(missing, pointers)
   // field by field: of a map that is gone as a whole others may own keys, so that it stays with what is theirs
   const gone = leavesOf(difference(owned, recursiveDifference(owned, missing)))
-  return { unsaid: withoutMetadata(recursiveDifference(gone, left)), left }
+  return { undeclared: withoutMetadata(recursiveDifference(gone, left)), left }
 }
 
 /** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
-export function saidAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
+export function declaredAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
   const owned = ownedBy(made, SYNCER_MANAGER)
-  const unsaid = unsaidIn(copy, owned)
-  return isEmptySet(unsaid) ? undefined : recursiveDifference(owned, unsaid)
+  const undeclared = unsaidIn(copy, owned)
+  return isEmptySet(undeclared) ? undefined : recursiveDifference(owned, undeclared)
 }
 
 /**
  * A JSON patch that makes what the syncer claims by creations and updates the claim of an apply, of `said` alone where that is given.
  * `undefined` where the syncer has applied only, or nobody says.
  */
-export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): object[] | undefined {
+export function claimOf({ metadata }: Readonly<KubeObject>, declared?: FieldSet): object[] | undefined {
   const { managedFields = [], uid } = metadata
   const mine = claimsOfOurs({ metadata })
   if (!mine.some(({ operation }) => operation === 'Update')) return undefined
   const [first = '', ...more] = mine.map(one => `/metadata/managedFields/${managedFields.indexOf(one)}`)
-  const claim = said ?? (more.length > 0 ? setOf(mine) : undefined)
+  const claim = declared ?? (more.length > 0 ? setOf(mine) : undefined)
   return [
     { op: 'test', path: '/metadata/uid', value: uid },
     ...[first, ...more].flatMap((at, i) => [
@@ -80,8 +80,8 @@ export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): ob
 export function stillLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet | undefined {
   const held = ownedBy(live, LEFT_MANAGER)
   if (isEmptySet(held)) return undefined
-  const said = withoutKeys(leavesOf(recursiveDifference(held, missingIn(copy, held))))
-  return isEmptySet(said) ? undefined : difference(held, said)
+  const declared = withoutKeys(leavesOf(recursiveDifference(held, missingIn(copy, held))))
+  return isEmptySet(declared) ? undefined : difference(held, declared)
 }
 
 /** Without what only says which element of a list is meant. */
@@ -128,7 +128,7 @@ export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject 
 }
 
 /** All that the syncer says of `live`, beside its metadata, field by field. */
-export function saidOf(live: Readonly<KubeObject>): FieldSet {
+export function declaredIn(live: Readonly<KubeObject>): FieldSet {
   return withoutMetadata(leavesOf(ownedBy(live, SYNCER_MANAGER)))
 }
 

@@ -53,7 +53,7 @@ export function disclaimed({ metadata }: Readonly<KubeObject>, ownerReferences?:
 }
 
 /** What to apply for letting go of all that the center says of an object, in the name of the same space. */
-export function nothingSaid({ apiVersion, kind, metadata }: Readonly<KubeObject>): KubeObject {
+export function declaringNothing({ apiVersion, kind, metadata }: Readonly<KubeObject>): KubeObject {
   const { name = '', namespace, uid } = metadata
   const owner = metadata.annotations?.[OWNER_ANNOTATION]
   const annotations = owner === undefined ? undefined : { [OWNER_ANNOTATION]: owner }

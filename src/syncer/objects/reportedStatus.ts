@@ -9,7 +9,7 @@
 import { at, has } from '../../apimachinery/fields.ts'
 import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
-import { tellsGenerations } from '../../placement/outcome/observedGeneration.ts'
+import { hasGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
 import { ownerOf, SYNCER_MANAGER } from './ownership.ts'
 
@@ -24,11 +24,11 @@ export function ownershipOf(object: Readonly<KubeObject>): string {
  */
 export function isOfAnother(object: Readonly<KubeObject>, brought: string | undefined): boolean {
   if (brought !== undefined) return brought !== ownershipOf(object)
-  return object.metadata.annotations?.[OWNED_SINCE_ANNOTATION] !== undefined && !saysAnything(object)
+  return object.metadata.annotations?.[OWNED_SINCE_ANNOTATION] !== undefined && !hasContent(object)
 }
 
 /** Many kinds have an empty status from the start. */
-function saysAnything({ status }: Readonly<KubeObject>): boolean {
+function hasContent({ status }: Readonly<KubeObject>): boolean {
   return isRecord(status) ? Object.keys(status).length > 0 : status !== undefined
 }
 
@@ -38,7 +38,7 @@ export function isAbout(
   status: unknown,
   { generation, isSame }: { generation: number | undefined; isSame: boolean },
 ): boolean {
-  if (generation === undefined || !tellsGenerations(status)) return !isSame || isOfKubernetes(resource)
+  if (generation === undefined || !hasGenerations(status)) return !isSame || isOfKubernetes(resource)
   const { observedGeneration, conditions } = isRecord(status) ? status : {}
   const reaches = (observed: unknown): boolean => typeof observed === 'number' && observed >= generation
   if (typeof observedGeneration === 'number') return reaches(observedGeneration)

@@ -42,8 +42,8 @@ export function wholeUpdate(
 /** The claim of an apply of `copy`, in a form that needs no schema. */
 export function claimFor({ apiVersion, metadata, ...rest }: Readonly<KubeObject>): ManagedFieldsEntry {
   const { kind: _kind, status: _status, ...fields } = rest
-  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, ...said } = metadata
-  const fieldsV1 = toFieldsV1(looseSetOf({ ...fields, metadata: said }))
+  const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, ...declared } = metadata
+  const fieldsV1 = toFieldsV1(looseSetOf({ ...fields, metadata: declared }))
   return { manager: SYNCER_MANAGER, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1', fieldsV1 }
 }
 

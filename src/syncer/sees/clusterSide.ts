@@ -272,13 +272,13 @@ export class ClusterSide {
     const up = [...this.served.all()]
       .filter(resource => this.#plan.upsync.some(set => setCovers(set, resource)))
       .flatMap(resource => this.served.at(resource, mailboxServed.find(resource)?.version) ?? [])
-    for (const resource of up) if (!allowance.mayCarry(resource, resource.namespaced)) this.#tellUnwatched(resource)
+    for (const resource of up) if (!allowance.mayCarry(resource, resource.namespaced)) this.#logUnwatched(resource)
     this.projected.want(down.filter(watchable))
     this.born.want(up.filter(watchable))
   }
 
   /** What nobody looks at nobody can list: the kind is told instead of its objects. */
-  #tellUnwatched(resource: GroupResource): void {
+  #logUnwatched(resource: GroupResource): void {
     const name = groupResourceName(resource)
     if (this.#unwatched.has(name)) return
     this.#unwatched.add(name)

@@ -14,17 +14,17 @@ import type { RefusalReport, Refusals } from './refusals.ts'
 const SOON_MS = 1000
 /** Before a report that did not arrive is sent again. */
 const AGAIN_MS = 15_000
-const UNTOLD = { remaining: null, message: null }
+const UNREPORTED = { remaining: null, message: null }
 
 /** `null`: nothing to report; the former value goes. */
 interface Report {
   readonly refused: RefusalReport | null
   readonly paused: true | null
-  readonly leaving: Told<LeaveReport> | null
+  readonly leaving: Merged<LeaveReport> | null
 }
 
 /** Fields without a value are reported as null: the report is merged into the one before. */
-type Told<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
+type Merged<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
 
 interface ConfigReportDeps {
   mailbox: SpaceClient
@@ -56,7 +56,7 @@ export class ConfigReport {
   }
 
   /** Reports news now: somebody waits for them. */
-  tell(): void {
+  now(): void {
     this.#wake?.abort()
   }
 
@@ -103,6 +103,6 @@ export class ConfigReport {
   #report(): Report {
     const { refusals, orders } = this.#deps
     const { paused = null, leaving = null } = orders()
-    return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNTOLD, ...leaving } }
+    return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNREPORTED, ...leaving } }
   }
 }

@@ -79,7 +79,7 @@ export class LiveAnswers {
 
 /** Nothing of what is too large. */
 function sidesOf(wanted: KubeObject, live: Readonly<KubeObject>, hashKey: string): Pick<LiveAnswer, 'wanted' | 'live'> {
-  const [then, now] = [told(wanted, hashKey), told(atPlacesOf(wanted, live) as KubeObject, hashKey)]
+  const [then, now] = [shownObject(wanted, hashKey), shownObject(atPlacesOf(wanted, live) as KubeObject, hashKey)]
   return [then, now].some(side => Buffer.byteLength(JSON.stringify(side)) > MAX_LIVE_BYTES)
     ? {}
     : { wanted: then, live: now }
@@ -111,7 +111,7 @@ function isNamed(item: unknown): item is Named {
 }
 
 /** As it may leave the cluster: without what servers set, values of Secrets as hashes. */
-export function told(object: KubeObject, hashKey: string): Record<string, unknown> {
+export function shownObject(object: KubeObject, hashKey: string): Record<string, unknown> {
   const { apiVersion, kind, metadata, status: _, ...fields } = object
   const { labels, annotations = {} } = metadata
   const { [LAST_APPLIED_ANNOTATION]: _applied, ...others } = annotations

@@ -22,7 +22,7 @@ import {
   STATUS_TOO_LARGE,
 } from '../../placement/outcome/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
-import type { Heard } from '../mailbox/mailboxFeed.ts'
+import type { FeedPosition } from '../mailbox/mailboxFeed.ts'
 import type { Outcomes } from './outcomes.ts'
 
 interface OutcomeReporterDeps {
@@ -31,7 +31,7 @@ interface OutcomeReporterDeps {
   session: string
   outcomes: Outcomes
   /** Up to where the mailbox was heard. */
-  heard: () => Heard | undefined
+  position: () => FeedPosition | undefined
   /** Between two words about nothing new, unless the center says how long that may be. */
   everyMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
@@ -72,7 +72,7 @@ export class OutcomeReporter {
   /** How long news wait before they are told: a center of many clusters asks for it. */
   #gatherMs = 0
   /** What the center knows of; nothing while it has to be told all. */
-  #told: Map<string, Exception> | undefined
+  #reported: Map<string, Exception> | undefined
   /** What it knows of what the cluster offers. */
   #offered: Offer | undefined
   #isNews = true
@@ -100,21 +100,20 @@ export class OutcomeReporter {
     while (!signal.aborted) {
       this.#isNews = false
       const came = await this.#report()
-      failures = came === 'not heard' ? failures + 1 : 0
+      failures = came === 'lost' ? failures + 1 : 0
       await pause(clock, PACE_MS, signal)
       this.#wake = new AbortController()
-      const waitMs =
-        came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : this.#quietMs
-      if (came !== 'to be said again' && !this.#isNews)
+      const waitMs = came === 'lost' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : this.#quietMs
+      if (came !== 'to be repeated' && !this.#isNews)
         await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
       // what was not heard has waited long enough
-      if (came === 'heard' && this.#isNews) await pause(clock, this.#gatherMs, signal)
+      if (came === 'received' && this.#isNews) await pause(clock, this.#gatherMs, signal)
     }
   }
 
   /** What came of it. */
-  async #report(): Promise<'heard' | 'not heard' | 'to be said again'> {
+  async #report(): Promise<'received' | 'lost' | 'to be repeated'> {
     const { mailbox, logger } = this.#deps
     const { report, listed, offer } = this.#next()
     const body: KubeObject = {
@@ -127,19 +126,19 @@ export class OutcomeReporter {
       const known = this.#epoch
       this.#epoch = str(answer, 'status', 'epoch')
       const again = at(answer, 'status', 'again') === true
-      this.#told = again ? undefined : listed
+      this.#reported = again ? undefined : listed
       this.#offered = again ? undefined : offer
       this.#quietMs = this.#quietMsOf(answer)
       this.#gatherMs = Math.max(0, Math.min(num(answer, 'status', 'gatherMilliseconds'), MAX_GATHER_MS))
-      if (!again) return 'heard'
+      if (!again) return 'received'
       // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
-      return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
+      return this.#epoch !== '' && this.#epoch !== known ? 'to be repeated' : 'lost'
     } catch (error) {
-      this.#told = undefined
+      this.#reported = undefined
       this.#quietMs = this.#deps.everyMs
       this.#gatherMs = 0
       logger.warn({ err: error }, 'the center did not hear what became of what it placed')
-      return 'not heard'
+      return 'lost'
     }
   }
 
@@ -156,10 +155,10 @@ export class OutcomeReporter {
     while (versions && !signal.aborted) {
       let waitMs = VERSIONS_MS
       try {
-        const said = await versions()
-        if (!equalJson(said, this.#versions)) {
-          if (this.#versions && this.#versions.kubernetes !== said.kubernetes) onUpgrade?.()
-          this.#versions = said
+        const found = await versions()
+        if (!equalJson(found, this.#versions)) {
+          if (this.#versions && this.#versions.kubernetes !== found.kubernetes) onUpgrade?.()
+          this.#versions = found
           this.news()
         }
       } catch (error) {
@@ -171,9 +170,9 @@ export class OutcomeReporter {
   }
 
   #next(): { report: OutcomeReport; listed: Map<string, Exception>; offer: Offer | undefined } {
-    const { outcomes, heard } = this.#deps
+    const { outcomes, position } = this.#deps
     const offer = this.#deps.offer?.()
-    const before = this.#told ?? new Map<string, Exception>()
+    const before = this.#reported ?? new Map<string, Exception>()
     const listed = new Map<string, Exception>()
     const unlisted: Partial<Record<OutcomeState, number>> = {}
     // whether it is told now or not: what finds a place in the list must not depend on that
@@ -192,8 +191,8 @@ export class OutcomeReporter {
     const settled = [...before]
       .filter(([key]) => !listed.has(key))
       .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name }))
-    const whole = this.#told === undefined || sizeOf(settled) > SETTLED_BYTES
-    const upTo = heard()
+    const whole = this.#reported === undefined || sizeOf(settled) > SETTLED_BYTES
+    const upTo = position()
     const compared = outcomes.compared && upTo !== undefined
     return {
       listed,

@@ -130,12 +130,12 @@ export class Outcomes {
   }
 
   /** Up to where everything was looked at, of what was heard up to `heard`. */
-  processed(heard: number): number {
+  processed(received: number): number {
     const oldest = this.#open.values().next().value
-    if (oldest === undefined) return heard
+    if (oldest === undefined) return received
     let { first } = oldest
     if (!this.#inOrder) for (const open of this.#open.values()) first = Math.min(first, open.first)
-    return Math.min(first - 1, heard)
+    return Math.min(first - 1, received)
   }
 
   /** @param seq revision of the mailbox's object */
@@ -144,9 +144,18 @@ export class Outcomes {
     const known = this.#exceptions.get(text)
     const { group, resource, namespace, name } = key
     const since = known?.state === trouble.state ? known.since : timestamp(new Date(this.#clock.now()))
-    const told = { group, resource, namespace, name, seq, ...trouble, message: shortened(message, MAX_MESSAGE), since }
-    if (known && equalJson(known, told)) return
-    this.#exceptions.set(text, told)
+    const exception = {
+      group,
+      resource,
+      namespace,
+      name,
+      seq,
+      ...trouble,
+      message: shortened(message, MAX_MESSAGE),
+      since,
+    }
+    if (known && equalJson(known, exception)) return
+    this.#exceptions.set(text, exception)
     this.#onChange()
   }
 

@@ -10,7 +10,7 @@ import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import { isSameOffer, type Offer, offerOf } from '../../placement/outcome/offer.ts'
 import type { ClusterVersions } from '../../placement/outcome/outcome.ts'
 import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import type { Heard } from '../mailbox/mailboxFeed.ts'
+import type { FeedPosition } from '../mailbox/mailboxFeed.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
 import { ConfigReport } from './configReport.ts'
@@ -31,7 +31,7 @@ interface ReportsDeps {
   /** What the cluster and its syncer are. Absent: nobody says. */
   versions?: (() => Promise<ClusterVersions>) | undefined
   /** Up to where the mailbox was heard. */
-  heard: () => Heard | undefined
+  position: () => FeedPosition | undefined
   orders: () => OrdersReport
   compare: LiveAnswersDeps['compare']
   /** The cluster is of another release than it was. */
@@ -51,14 +51,14 @@ export class Reports {
 
   constructor(deps: ReportsDeps) {
     this.#deps = deps
-    const { mailbox, session, mirror, quietMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
+    const { mailbox, session, mirror, quietMs, versions, position, orders, compare, onUpgrade, logger, clock } = deps
     this.outcomes = new Outcomes(clock, () => this.#reporter.news())
     this.refusals = new Refusals(logger, () => this.#config.soon())
     this.#reporter = new OutcomeReporter({
       mailbox,
       session,
       outcomes: this.outcomes,
-      heard,
+      position,
       everyMs: quietMs,
       versions,
       onUpgrade,
@@ -83,7 +83,7 @@ export class Reports {
   }
 
   /** The mailbox was heard up to another revision. */
-  heardMore(): void {
+  mailboxProgressed(): void {
     this.#reporter.news()
   }
 
@@ -93,7 +93,7 @@ export class Reports {
   }
 
   ordersChanged(): void {
-    this.#config.tell()
+    this.#config.now()
   }
 
   /** The center asks what the cluster holds now. */

@@ -41,33 +41,33 @@ export interface ProcessFigures {
 /** In the text format of Prometheus. */
 export function metricsOf(status: SyncerStatus, { residentBytes, cpuSeconds }: ProcessFigures): string {
   const lines: string[] = []
-  const tell = (name: string, help: string, values: Record<string, number> | number, type = 'gauge'): void => {
+  const add = (name: string, help: string, values: Record<string, number> | number, type = 'gauge'): void => {
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
     if (typeof values === 'number') lines.push(`${name} ${values}`)
     else for (const [labels, value] of Object.entries(values)) lines.push(`${name}{${labels}} ${value}`)
   }
   const { center, cluster, waiting, exceptions } = status
   const flag = (isSo: boolean): number => (isSo ? 1 : 0)
-  tell('orrery_syncer_serving', 'Whether this syncer serves the cluster.', flag(status.state === 'serving'))
-  tell('orrery_syncer_connected', 'Whether a side answers.', {
+  add('orrery_syncer_serving', 'Whether this syncer serves the cluster.', flag(status.state === 'serving'))
+  add('orrery_syncer_connected', 'Whether a side answers.', {
     'side="center"': flag(center === 'up'),
     'side="cluster"': flag(cluster === 'up'),
   })
-  tell('orrery_syncer_complete', 'Whether all of the mailbox is known.', flag(status.complete))
-  tell('orrery_syncer_objects', 'Objects of the mailbox.', status.objects)
+  add('orrery_syncer_complete', 'Whether all of the mailbox is known.', flag(status.complete))
+  add('orrery_syncer_objects', 'Objects of the mailbox.', status.objects)
   if (status.heard !== undefined)
-    tell('orrery_syncer_heard_revision', 'Revision of the center up to which it was heard.', status.heard)
-  tell('orrery_syncer_waiting', 'Keys that wait or are being worked on.', {
+    add('orrery_syncer_heard_revision', 'Revision of the center up to which it was heard.', status.heard)
+  add('orrery_syncer_waiting', 'Keys that wait or are being worked on.', {
     'queue="down"': waiting.down,
     'queue="status"': waiting.status,
     'queue="up"': waiting.up,
   })
   const states = OUTCOME_STATES.map(state => [`state="${state}"`, exceptions[state] ?? 0] as const)
-  tell('orrery_syncer_exceptions', 'Objects that are not in the cluster as they should be.', Object.fromEntries(states))
-  tell('orrery_syncer_refused', 'Objects that the syncer or the cluster refuses.', status.refused)
+  add('orrery_syncer_exceptions', 'Objects that are not in the cluster as they should be.', Object.fromEntries(states))
+  add('orrery_syncer_refused', 'Objects that the syncer or the cluster refuses.', status.refused)
   if (status.kept !== undefined)
-    tell('orrery_syncer_state_kept', 'Whether the state dir takes what the syncer knows.', flag(status.kept))
-  tell('process_resident_memory_bytes', 'Resident memory.', residentBytes)
-  tell('process_cpu_seconds_total', 'Processor time.', cpuSeconds, 'counter')
+    add('orrery_syncer_state_kept', 'Whether the state dir takes what the syncer knows.', flag(status.kept))
+  add('process_resident_memory_bytes', 'Resident memory.', residentBytes)
+  add('process_cpu_seconds_total', 'Processor time.', cpuSeconds, 'counter')
   return `${lines.join('\n')}\n`
 }

@@ -104,7 +104,7 @@ export const STATE_NOT_KEPT: Trouble = {
   message: 'what the syncer knows is not in its state dir, which takes nothing now; its log says why',
 }
 
-const UNTOLD: Trouble = {
+const STATUS_STAYS: Trouble = {
   state: 'applied',
   reason: STATUS_TOO_LARGE,
   message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
@@ -136,28 +136,28 @@ function otherHealth(
 
 function standing(key: SyncKey, { live, altered, isKept = false }: Outcome): Trouble | undefined {
   if (live === undefined) return undefined
-  const untold = untoldOf(key, live)
-  if (altered === undefined) return untold
+  const unreported = unreportedOf(key, live)
+  if (altered === undefined) return unreported
   const { count } = altered
   const differences = isKept ? altered.differences.map(one => ({ ...one, decisive: false })) : altered.differences
   const [{ change, decisive } = {}] = differences
   // another thing to be known of what is there goes first
-  if (!decisive && untold) return untold
+  if (!decisive && unreported) return unreported
   const reason = change === 'Dropped' ? FIELDS_DROPPED : FIELDS_CHANGED
   const own = isKept ? 'it keeps its own definition: ' : ''
-  const told = {
+  const altering = {
     reason,
     message: `${own}${differenceWords(differences, count, MAX_MESSAGE - own.length)}`,
     differences,
   }
-  if (!decisive) return { state: 'applied', ...told }
+  if (!decisive) return { state: 'applied', ...altering }
   const { health, message } = healthOf(key, live)
-  return { state: 'altered', ...told, health: { health, message: shortLine(message, MAX_MESSAGE) } }
+  return { state: 'altered', ...altering, health: { health, message: shortLine(message, MAX_MESSAGE) } }
 }
 
 /** What the status that comes back does not tell of what the cluster holds. */
-function untoldOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
-  if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? UNTOLD : undefined
+function unreportedOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
+  if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? STATUS_STAYS : undefined
   // the mailbox's own status of it is about the mailbox
   const { health, message } = healthOf(CRDS, live)
   if (health === 'Degraded') return { state: 'refused', reason: 'NamesNotAccepted', message }

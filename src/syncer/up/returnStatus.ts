@@ -9,7 +9,7 @@ import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { inOurGenerations, tellsGenerations } from '../../placement/outcome/observedGeneration.ts'
+import { hasGenerations, inOurGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Downsync } from '../down/downsync.ts'
 import { type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
@@ -51,7 +51,7 @@ export async function returnStatus(deps: ReturnStatusDeps, key: SyncKey): Promis
   if (deps.downsync.isFormers(key, object, live)) return // it comes again
   let status: unknown = live.status
   // without the sub-resource a report is a new generation itself
-  if (subresource && object.metadata.generation !== undefined && tellsGenerations(status)) {
+  if (subresource && object.metadata.generation !== undefined && hasGenerations(status)) {
     const produced = deps.downsync.produced(key, object, live)
     if (produced === undefined) return // it comes again
     status = inOurGenerations(status, produced === 'unknown' ? undefined : produced, object.status)

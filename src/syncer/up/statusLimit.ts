@@ -7,7 +7,7 @@ import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 export class StatusLimit {
   readonly #logger: Logger
-  readonly #told = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor(logger: Logger) {
     this.#logger = logger
@@ -17,11 +17,11 @@ export class StatusLimit {
   allows(key: SyncKey, live: Readonly<KubeObject>): boolean {
     const text = keyText(key)
     if (!isStatusTooLarge(live)) {
-      this.#told.delete(text)
+      this.#logged.delete(text)
       return true
     }
-    if (!this.#told.has(text)) {
-      this.#told.add(text)
+    if (!this.#logged.has(text)) {
+      this.#logged.add(text)
       this.#logger.warn(
         fieldsOf(key),
         `the status of this object is larger than ${STATUS_LIMIT_BYTES} bytes of JSON: the center does not hear of it until ` +
@@ -33,8 +33,9 @@ export class StatusLimit {
 }
 
 /** A JSON patch that makes `status` what the mailbox says of an object, where it says `said`; `undefined`: it does already. */
-export function statusPatch(status: unknown, said: unknown): object[] | undefined {
-  if (status !== undefined) return equalJson(status, said) ? undefined : [{ op: 'add', path: '/status', value: status }]
+export function statusPatch(status: unknown, known: unknown): object[] | undefined {
+  if (status !== undefined)
+    return equalJson(status, known) ? undefined : [{ op: 'add', path: '/status', value: status }]
   // what many kinds say who have none
-  return said === undefined || equalJson(said, {}) ? undefined : [{ op: 'remove', path: '/status' }]
+  return known === undefined || equalJson(known, {}) ? undefined : [{ op: 'remove', path: '/status' }]
 }

@@ -67,7 +67,7 @@ export class Upsync {
       if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return {}
       const refusal = this.#refusalOf(key)
       if (refusal) this.#deps.refusals.refuse(key, refusal)
-      else await this.#telling(key, () => this.#carry(key, live))
+      else await this.#reporting(key, () => this.#carry(key, live))
       return {}
     }
     this.#withoutRoom.delete(keyText(key))
@@ -76,7 +76,7 @@ export class Upsync {
   }
 
   /** There may be room again any time: tried again like other trouble, and told by the queue. */
-  async #telling(key: SyncKey, work: () => Promise<void>): Promise<void> {
+  async #reporting(key: SyncKey, work: () => Promise<void>): Promise<void> {
     const id = keyText(key)
     try {
       await work()

@@ -84,7 +84,7 @@ export class ClusterLease {
   async acquire(): Promise<boolean> {
     const { clock, signal, logger, durationMs } = this.#options
     let seen: { renewed: string; holder: string; sinceMs: number } | undefined // by the steady clock
-    let saidAtMs = Number.NEGATIVE_INFINITY
+    let notedAtMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       if (await this.#tryRenew(held => held.holder === '' || isOver(held))) {
         this.#isStandingBy = false
@@ -97,9 +97,9 @@ export class ClusterLease {
           logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')
         seen = { renewed: held.renewed, holder: held.holder, sinceMs: steadyMs(clock) }
       }
-      if (held !== undefined && steadyMs(clock) - saidAtMs >= durationMs * STANDBY_DURATIONS) {
+      if (held !== undefined && steadyMs(clock) - notedAtMs >= durationMs * STANDBY_DURATIONS) {
         await this.#standBy()
-        saidAtMs = steadyMs(clock)
+        notedAtMs = steadyMs(clock)
       }
       await pause(clock, durationMs / 5, signal)
     }

@@ -49,7 +49,7 @@ interface LeaseWatchOptions {
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions
   /** Last word of a standby, and when it was noticed. */
-  #standby = { said: '', atMs: Number.NEGATIVE_INFINITY }
+  #standby = { holder: '', atMs: Number.NEGATIVE_INFINITY }
   #isOpen = false
   /** The newest renewal that the watch has shown; none where the Lease is not the holder's. */
   #shown: string | undefined
@@ -66,9 +66,9 @@ export class LeaseWatch {
 
   /** The Lease, as the watch or an answer shows it. Whether somebody new stands by. */
   noticed({ standby }: Held): boolean {
-    if (standby === '' || standby === this.#standby.said) return false
+    if (standby === '' || standby === this.#standby.holder) return false
     const before = this.#hasStandby()
-    this.#standby = { said: standby, atMs: steadyMs(this.#options.clock) }
+    this.#standby = { holder: standby, atMs: steadyMs(this.#options.clock) }
     return !before
   }
 

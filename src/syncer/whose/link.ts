@@ -27,7 +27,7 @@ const FAILURES_THAT_MATTER = 2
 
 export class Link {
   readonly #options: LinkOptions
-  readonly #told = new WeakSet<object>()
+  readonly #reported = new WeakSet<object>()
   #state: LinkState = 'up'
   /** In a row. */
   #unreachable = 0
@@ -47,8 +47,8 @@ export class Link {
   }
 
   /** Whether an error is this link's trouble, which the link itself puts into words. */
-  isTold(error: unknown): boolean {
-    return typeof error === 'object' && error !== null && this.#told.has(error)
+  isReported(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.#reported.has(error)
   }
 
   watchOver(client: SpaceClient): SpaceClient {
@@ -126,7 +126,7 @@ export class Link {
     const state = stateAfter(error)
     if (state === 'up' || !(error instanceof Error)) return
     this.#failures++
-    this.#told.add(error)
+    this.#reported.add(error)
     // what was asked before it was back, with an old credential maybe, is no news of how it is now
     if (begun !== this.#recoveries) return
     if (state === 'unreachable') {

@@ -12,7 +12,7 @@ import type { Logger } from '../../client/logger.ts'
 interface QuietLoggerOptions {
   logger: Logger
   /** Errors that somebody else has put into words already. */
-  isTold: (error: unknown) => boolean
+  isReported: (error: unknown) => boolean
   clock: Clock
 }
 
@@ -21,7 +21,7 @@ const FORGET_MS = 10 * 60_000
 const CAUSES_LIMIT = 500
 const LINES_LIMIT = 100
 
-export function quietLogger({ logger, isTold, clock }: QuietLoggerOptions): Logger {
+export function quietLogger({ logger, isReported, clock }: QuietLoggerOptions): Logger {
   /** When each cause was last met. */
   const causes = new BoundedCache<string, number>(CAUSES_LIMIT)
   const isNews = (cause: string): boolean => {
@@ -31,29 +31,29 @@ export function quietLogger({ logger, isTold, clock }: QuietLoggerOptions): Logg
     return last === undefined || now - last > FORGET_MS
   }
   /** Lines about errors, by what is said of them. Those are a few sentences of ours; what servers say is without bound. */
-  const said = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
+  const logged = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
   /** How many it makes with this one. */
   const countLine = (message: string): number => {
     const now = steadyMs(clock)
-    const before = said.peek(message)
+    const before = logged.peek(message)
     const current = before === undefined || now - before.sinceMs > FORGET_MS ? { sinceMs: now, lines: 0 } : before
-    said.set(message, current)
+    logged.set(message, current)
     return ++current.lines
   }
-  const say = (level: 'warn' | 'error', fields: LogFields, message: string): void => {
+  const log = (level: 'warn' | 'error', fields: LogFields, message: string): void => {
     const error = 'err' in fields ? fields.err : undefined
     const text = error instanceof Error ? error.message : ''
-    const isSaid = !isTold(error) && isNews(`${message}|${text}`)
-    const lines = isSaid && text !== '' ? countLine(message) : 0
-    if (!isSaid || lines > LINES_LIMIT) logger.debug(fields, message)
+    const isLogged = !isReported(error) && isNews(`${message}|${text}`)
+    const lines = isLogged && text !== '' ? countLine(message) : 0
+    if (!isLogged || lines > LINES_LIMIT) logger.debug(fields, message)
     else logger[level](plain(fields), text === '' ? message : `${message}: ${text}`)
     if (lines === LINES_LIMIT) logger[level]({}, `${message}: so many times that no more is told of it for a while`)
   }
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => say('warn', fields, message),
-    error: (fields, message) => say('error', fields, message),
+    warn: (fields, message) => log('warn', fields, message),
+    error: (fields, message) => log('error', fields, message),
   }
 }
 

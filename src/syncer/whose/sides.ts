@@ -67,8 +67,9 @@ export class Sides {
       onChange: onReach,
       logger: options.logger,
     })
-    const isTold = (error: unknown): boolean => this.#centerLink.isTold(error) || this.#clusterLink.isTold(error)
-    this.logger = quietLogger({ logger: options.logger, isTold, clock })
+    const isReported = (error: unknown): boolean =>
+      this.#centerLink.isReported(error) || this.#clusterLink.isReported(error)
+    this.logger = quietLogger({ logger: options.logger, isReported, clock })
     const { logger } = this
 
     this.center = this.#centerLink.watchOverAll(options.center)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
-import { asSaid } from '../../../src/placement/content/asDescribed.ts'
+import { withoutDefaults } from '../../../src/placement/content/asDescribed.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, { serviceAccounts: true })
@@ -32,7 +32,7 @@ const pod = (name: string, spec: object = {}): KubeObject => ({
 /** The spec as clusters are sent it. */
 async function sent(kind: GroupVersionResource, name: string): Promise<Fields> {
   const object = await client.get(kind, { namespace: 'default', name })
-  return asSaid(object, object).spec as Fields
+  return withoutDefaults(object, object).spec as Fields
 }
 async function make(kind: GroupVersionResource, object: KubeObject): Promise<Fields> {
   await client.create(kind, { ...object, metadata: { ...object.metadata, namespace: 'default' } })

@@ -19,7 +19,7 @@ t.teardown(() => admin.close())
 /** Mailboxes that a syncer read. */
 const heard = new Set<string>()
 const hears = (space: string): void => void heard.add(space)
-server.desks.outcomes.follow({ opened: hears, turnedAway: hears, heard: hears, closed() {} })
+server.desks.outcomes.follow({ opened: hears, turnedAway: hears, seen: hears, closed() {} })
 
 interface Asked {
   seconds?: number

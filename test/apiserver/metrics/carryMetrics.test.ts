@@ -2,13 +2,13 @@
 import t from 'tap'
 import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/metrics/carryMetrics.ts'
 import { metricText } from '../../../src/apiserver/metrics/metric.ts'
-import { newStages } from '../../../src/controllers/placement/mailboxes/copyTimings.ts'
+import { newStageTimes } from '../../../src/controllers/placement/mailboxes/copyTimings.ts'
 
 t.test('stages, queues and the clusters that are most behind', async t => {
   const board = new CarryBoard()
   const shown = () => board.metrics().map(metricText).join('')
   t.notMatch(shown(), /[{]/, 'nobody knows')
-  const stages = newStages()
+  const stages = newStageTimes()
   stages.delivered.add(0.5)
   stages.delivered.add(2)
   let asked = 0

@@ -28,12 +28,12 @@ export const together: Statement[] = [
     async run(t, world) {
       const { api, client, space } = world
       if (!client.createCopies || !client.updateCopies) return
-      const [object, said] = [map(world, 'a', { k: '1' }), map(world, 'a', { k: '2' })]
+      const [object, content] = [map(world, 'a', { k: '1' }), map(world, 'a', { k: '2' })]
       const make = () => client.createCopies!([{ space, resource: MAPS, object, fieldManager: 'me' }])
       const change = async (uid: string, resourceVersion: string) => {
         const replace = (current: KubeObject) => ({ ...current, data: { k: '2' } })
         const version = { uid, resourceVersion, fieldManager: 'me' }
-        const update = { space, resource: MAPS, ...at(world, 'a'), ...version, said, replace }
+        const update = { space, resource: MAPS, ...at(world, 'a'), ...version, content, replace }
         return (await client.updateCopies!([update]))[0]
       }
       await make()

@@ -20,10 +20,10 @@ t.test('one that reads and says a word now and then lives, and that is told once
   connections.opened('box', 2)
   for (let minute = 0; minute < 60; minute++) {
     await clock.advance(60_000)
-    connections.heard('box')
+    connections.seen('box')
   }
   t.same(told, ['box lives'])
-  t.equal(connections.of('box')!.heardAtMs, clock.now())
+  t.equal(connections.of('box')!.seenAtMs, clock.now())
 })
 
 t.test('one whose connection has ended is silent after a while, unless it comes back', async t => {
@@ -52,7 +52,7 @@ t.test('a connection that nobody is behind any more is found out', async t => {
   await clock.advance(1)
   t.same(told, ['box lives', 'box is silent'])
   t.equal(clock.pending, 0)
-  connections.heard('box')
+  connections.seen('box')
   t.same(told, ['box lives', 'box is silent', 'box lives'])
   connections.forget('box')
   t.equal(clock.pending, 0)
@@ -61,11 +61,11 @@ t.test('a connection that nobody is behind any more is found out', async t => {
 t.test('of two syncers behind good connections, the one that stands still is noticed within two minutes', async t => {
   const { clock, told, connections } = world()
   for (const box of ['slow', 'frozen']) connections.opened(box, 2)
-  for (const box of ['slow', 'frozen']) connections.heard(box)
+  for (const box of ['slow', 'frozen']) connections.seen(box)
   // each word of the other is late by half a minute
   for (let word = 0; word < 3; word++) {
     await clock.advance(QUIET_SECONDS * 1000 + 30_000)
-    connections.heard('slow')
+    connections.seen('slow')
   }
   t.same(told, ['slow lives', 'frozen lives', 'frozen is silent'])
   t.ok(OUTCOME_SILENCE_MS <= 120_000)
@@ -74,7 +74,7 @@ t.test('of two syncers behind good connections, the one that stands still is not
 t.test('one that is heard without a connection', async t => {
   const { clock, told, connections } = world()
   await clock.advance(1_000_000)
-  connections.heard('box')
+  connections.seen('box')
   await clock.advance(45_000)
   t.same(told, ['box lives', 'box is silent'])
 })

@@ -300,7 +300,7 @@ t.test('a connection tells that the syncer lives, and nothing is written while o
   const writes = server.writes.length
   for (let minute = 0; minute < 30; minute++) {
     await clock.advance(60_000)
-    connect().heard(box)
+    connect().seen(box)
   }
   await server.quiet()
   t.equal(server.writes.length, writes)
@@ -357,7 +357,7 @@ t.test('a restart of the center gives syncers time to come back', async t => {
   connect().opened(box, 2)
   await server.quiet()
   await clock.advance(100_000)
-  connect().heard(box)
+  connect().seen(box)
   await restart()
   await clock.advance(44_999)
   await server.quiet()
@@ -374,7 +374,7 @@ t.test('that a syncer goes, and comes, is a line of the log', async t => {
   const { server, clock, mailboxOf, connect } = world(t, { ...silentLogger, info: note('info'), warn: note('warn') })
   const mailbox = await mailboxOf('inv1')
   const heard = async () => {
-    connect().heard(mailbox)
+    connect().seen(mailbox)
     await server.quiet()
   }
   await heard()

@@ -32,7 +32,7 @@ function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
 async function written({ changes }: Mailbox): Promise<void> {
   changes.begin(KEY)
   // somebody looks
-  if (changes.isBehind(KEY)) changes.toldBehind(KEY)
+  if (changes.isBehind(KEY)) changes.reportedBehind(KEY)
   await Promise.resolve()
   changes.changed(KEY, 7)
   // its syncer was faster than the answer
@@ -52,7 +52,7 @@ t.test('a copy that was named, and one that was written although nothing had nam
 
 t.test('a copy that was gone for a moment, while somebody looked', async t => {
   const { mailbox, told, look } = setUp(async () => {})
-  mailbox.changes.toldBehind(KEY)
+  mailbox.changes.reportedBehind(KEY)
   mailbox.changes.gone(KEY, 1)
   await look()
   t.same(told, ['converged'])

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { inOurGenerations, tellsGenerations } from '../../../src/placement/outcome/observedGeneration.ts'
+import { hasGenerations, inOurGenerations } from '../../../src/placement/outcome/observedGeneration.ts'
 
 t.test('who names generations', async t => {
-  t.ok(tellsGenerations({ observedGeneration: 1 }))
-  t.ok(tellsGenerations({ conditions: [{ type: 'A' }, { type: 'B', observedGeneration: 1 }] }))
+  t.ok(hasGenerations({ observedGeneration: 1 }))
+  t.ok(hasGenerations({ conditions: [{ type: 'A' }, { type: 'B', observedGeneration: 1 }] }))
   for (const none of [
     undefined,
     {},
@@ -11,7 +11,7 @@ t.test('who names generations', async t => {
     { observedGeneration: '1' },
     { conditions: 'x' },
   ]) {
-    t.notOk(tellsGenerations(none))
+    t.notOk(hasGenerations(none))
     t.equal(inOurGenerations(none, { here: 2, there: 3 }, {}), none)
   }
 })

@@ -259,7 +259,7 @@ t.test('an order tells what it waits for, not for ever, and forgets what is over
   const mailbox = new Map<string, Mirrored>()
   const order = new ArrivalOrder({
     mirror: mailbox,
-    isBeingTold: () => false,
+    isReading: () => false,
     again: ({ name }) => again.push(name),
     logger,
     clock,
@@ -325,7 +325,7 @@ t.test('who is to be last waits until nothing more is heard for a moment', async
   const clock = new FakeClock()
   const { logger } = recordingLogger()
   const order = new ArrivalOrder({
-    ...{ mirror: new Map<string, Mirrored>(), isBeingTold: () => false, again() {}, logger, clock },
+    ...{ mirror: new Map<string, Mirrored>(), isReading: () => false, again() {}, logger, clock },
   })
   const late = map('late', '1')
   order.changed(keyOf(MAPS, late), late)
@@ -348,7 +348,7 @@ t.test('nobody comes while the mailbox is being told as a whole: who has to come
   const mailbox = new Map<string, Mirrored>()
   const { logger } = recordingLogger()
   const clock = new FakeClock()
-  const order = new ArrivalOrder({ mirror: mailbox, isBeingTold: () => isBeingTold, again() {}, logger, clock })
+  const order = new ArrivalOrder({ mirror: mailbox, isReading: () => isBeingTold, again() {}, logger, clock })
   const put = (name: string, wave: string): KubeObject => {
     const object = map(name, wave)
     mailbox.set(name, { resource: MAPS, object })

@@ -41,8 +41,8 @@ t.test('a center that was started again is heard at once, although nothing chang
     logger: silentLogger,
     ...timeBy(virtualClock(0)),
     onChange: () => {},
-    onComplete: () => heard.push(`complete in the ${feed.heard?.epoch}`),
-    onHeard: () => heard.push(`heard in the ${feed.heard?.epoch}`),
+    onComplete: () => heard.push(`complete in the ${feed.position?.epoch}`),
+    onProgress: () => heard.push(`heard in the ${feed.position?.epoch}`),
   })
   await feed.run('m', end.signal)
   t.same(heard.slice(-1), ['heard in the second life'])

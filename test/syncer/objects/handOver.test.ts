@@ -4,10 +4,10 @@ import { EMPTY_SET, toFieldsV1 } from '../../../src/apimachinery/apply/fieldSet.
 import type { FieldsV1, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   claimOf,
+  declaredAtCreation,
   LEFT_MANAGER,
   leftCopy,
   releasedBy,
-  saidAtCreation,
   toHandOver,
 } from '../../../src/syncer/objects/handOver.ts'
 import { SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
@@ -42,11 +42,11 @@ const live = object(
 
 t.test('an apply that says all that it said before lets go of nothing', async t => {
   const copy = object({ replicas: 4, paused: false, containers: [container({ tty: false })] })
-  t.same(releasedBy(copy, live), { unsaid: EMPTY_SET, left: EMPTY_SET })
+  t.same(releasedBy(copy, live), { undeclared: EMPTY_SET, left: EMPTY_SET })
 })
 
 t.test('what defaults would change is handed over; what would be gone, or is a default already, is not', async t => {
-  const { unsaid: released } = releasedBy(object({ containers: [container({})] }), live)
+  const { undeclared: released } = releasedBy(object({ containers: [container({})] }), live)
   t.same(toFieldsV1(released), {
     'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:tty': {} } }, 'f:paused': {}, 'f:replicas': {} },
   })
@@ -79,15 +79,15 @@ t.test('a map that is gone from the source as a whole stays nowhere, also where 
     data(SYNCER_MANAGER, 'ours', 'both'),
     data('them', 'both', 'theirs'),
   )
-  const { unsaid } = releasedBy(map(undefined), there)
-  const handed = toHandOver(unsaid, there, map({ both: '2', theirs: '3' }))
+  const { undeclared } = releasedBy(map(undefined), there)
+  const handed = toHandOver(undeclared, there, map({ both: '2', theirs: '3' }))
   t.same(toFieldsV1(handed), {}, 'nothing of it is handed over, and ours is gone')
-  const changed = toHandOver(unsaid, there, map({ ours: 'a default', both: '2', theirs: '3' }))
+  const changed = toHandOver(undeclared, there, map({ ours: 'a default', both: '2', theirs: '3' }))
   t.same(toFieldsV1(changed), { 'f:data': { 'f:ours': {} } }, 'but for what a default would change')
 })
 
 t.test('what is left of a list item names the item', async t => {
-  const { unsaid: released } = releasedBy(object({ replicas: 3, paused: true, containers: [container({})] }), live)
+  const { undeclared: released } = releasedBy(object({ replicas: 3, paused: true, containers: [container({})] }), live)
   const without = object({ replicas: 3, paused: true, containers: [container({ tty: false })] })
   t.match(leftCopy(live, toHandOver(released, live, without)), { spec: { containers: [{ name: 'c', tty: true }] } })
 })
@@ -123,7 +123,7 @@ t.test('of a creation what was sent is owned, and not what the cluster filled in
   })
   copy.metadata.labels = { a: 'b' }
   const made = object({}, other as never, created as never)
-  const said = saidAtCreation(copy, made)!
+  const said = declaredAtCreation(copy, made)!
   t.same(toFieldsV1(said), {
     'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
     'f:spec': {
@@ -143,7 +143,7 @@ t.test('of a creation what was sent is owned, and not what the cluster filled in
     { op: 'replace', path: `${at}/fieldsV1`, value: toFieldsV1(said) },
   ])
   t.equal(
-    saidAtCreation(object({ a: 1 }), object({ a: 1 }, claim(SYNCER_MANAGER, { 'f:spec': { 'f:a': {} } }))),
+    declaredAtCreation(object({ a: 1 }), object({ a: 1 }, claim(SYNCER_MANAGER, { 'f:spec': { 'f:a': {} } }))),
     undefined,
   )
   t.equal(claimOf(live), undefined, 'of what was applied')

@@ -55,13 +55,13 @@ t.test('news are written once, and again when they did not arrive', async t => {
   t.equal(await after(0), 1, 'a config that is new has no report')
   t.equal(await after(300_000), 1, 'time alone is no news')
   state.orders = { paused: true }
-  report.tell()
+  report.now()
   t.equal(await after(0), 2)
-  report.tell()
+  report.now()
   t.equal(await after(300_000), 2, 'the same is no news')
   state.fails = true
   state.orders = {}
-  report.tell()
+  report.now()
   t.equal(await after(0), 3)
   t.equal(await after(15_000), 4, 'it did not arrive')
   state.fails = false

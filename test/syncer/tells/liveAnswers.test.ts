@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { type LiveAnswer, MAX_LIVE_BYTES } from '../../../src/placement/desks/liveObjects.ts'
-import { atPlacesOf, type Compared, LiveAnswers, told } from '../../../src/syncer/tells/liveAnswers.ts'
+import { atPlacesOf, type Compared, LiveAnswers, shownObject } from '../../../src/syncer/tells/liveAnswers.ts'
 
 t.test('of a live object, what is at the places that the center sets', async t => {
   const wanted = {
@@ -36,11 +36,14 @@ t.test('values of Secrets leave as hashes that compare with one key', async t =>
     metadata: { name: 's', annotations: { a: 'b', 'kubectl.kubernetes.io/last-applied-configuration': p } },
     data: { p },
   })
-  t.notMatch(JSON.stringify(told(secret('hushhush'), 'k')), /hushhush/)
-  t.same(told(secret('x'), 'k'), told(secret('x'), 'k'))
-  t.notSame(told(secret('x'), 'k'), told(secret('x'), 'other'))
-  t.notSame(told(secret('x'), 'k').data, told(secret('y'), 'k').data)
-  t.match(told({ ...secret('x'), kind: 'ConfigMap' }, 'k'), { data: { p: 'x' }, metadata: { annotations: { a: 'b' } } })
+  t.notMatch(JSON.stringify(shownObject(secret('hushhush'), 'k')), /hushhush/)
+  t.same(shownObject(secret('x'), 'k'), shownObject(secret('x'), 'k'))
+  t.notSame(shownObject(secret('x'), 'k'), shownObject(secret('x'), 'other'))
+  t.notSame(shownObject(secret('x'), 'k').data, shownObject(secret('y'), 'k').data)
+  t.match(shownObject({ ...secret('x'), kind: 'ConfigMap' }, 'k'), {
+    data: { p: 'x' },
+    metadata: { annotations: { a: 'b' } },
+  })
 })
 
 t.test('one question after the other is answered; what is not understood is not', async t => {

@@ -125,7 +125,7 @@ t.test('what a link has told, nobody tells again; other causes are told once and
   const { link, call } = linked()
   const { logger, lines } = recordingLogger()
   const clock = new FakeClock()
-  const quiet = quietLogger({ logger, isTold: error => link.isTold(error), clock })
+  const quiet = quietLogger({ logger, isReported: error => link.isReported(error), clock })
   const outage = BROKEN()
   await call(outage)
   quiet.warn({ err: outage }, 'the heartbeat did not arrive')

@@ -11,7 +11,7 @@ function world() {
   }
   const sink: Logger = { debug: () => {}, info: tell, warn: tell, error: tell }
   const clock = new FakeClock()
-  return { lines, clock, logger: quietLogger({ logger: sink, isTold: () => false, clock }) }
+  return { lines, clock, logger: quietLogger({ logger: sink, isReported: () => false, clock }) }
 }
 
 const refused = (name: string): StatusError => new StatusError('Forbidden', `configmaps "${name}" is forbidden`)

@@ -33,7 +33,7 @@ export class CopyUpdates {
   readonly #deps: RegistryDeps
   readonly #preparation: Preparation
   readonly #updates: Updates
-  /** By what is said, as long as its writer holds that, and by the body before. */
+  /** By content, as long as its writer holds that, and by the body before. */
   readonly #shown = new WeakMap<object, BoundedCache<Body, Shown>>()
 
   constructor(preparation: Preparation, updates: Updates, deps: RegistryDeps) {
@@ -49,7 +49,7 @@ export class CopyUpdates {
     let now = timestamp(clock())
     const changeOf = (i: number): CopyChange | undefined => known[i] && this.#changeOf(all[i]!, known[i], now)
     const made = await goAhead(
-      all.map(({ said }) => said),
+      all.map(({ content }) => content),
       i => known[i] === undefined || changeOf(i) !== undefined,
       async i => {
         const first = await this.#first(all[i]!, known[i]!)
@@ -71,19 +71,19 @@ export class CopyUpdates {
   }
 
   #known(update: CopyUpdate): Known | undefined {
-    const { context, type, said } = update
+    const { context, type, content } = update
     const copy = copyAt(this.#deps.store, update)
-    const circumstances = copy && this.#preparation.circumstances(context, type, said)
+    const circumstances = copy && this.#preparation.circumstances(context, type, content)
     return circumstances && isPlain(circumstances) ? { copy, circumstances } : undefined
   }
 
-  #changeOf({ said }: CopyUpdate, { copy, circumstances }: Known, now: string): CopyChange | undefined {
-    const shown = this.#shown.get(said)?.peek(copy.body)
+  #changeOf({ content }: CopyUpdate, { copy, circumstances }: Known, now: string): CopyChange | undefined {
+    const shown = this.#shown.get(content)?.peek(copy.body)
     return shown?.change.fits(copy, now) && isSameWrite(shown.circumstances, circumstances) ? shown.change : undefined
   }
 
   async #first(update: CopyUpdate, { copy, circumstances }: Known): Promise<Copied | undefined> {
-    const { context, type, namespace, name, said } = update
+    const { context, type, namespace, name, content } = update
     if (!hasStorageVersion(copy, type)) return undefined
     const object = update.replace(decodeObject(copy))
     if (!object) return undefined
@@ -96,16 +96,16 @@ export class CopyUpdates {
       const after = copyIn(stored)
       const isOfNow = now === timestamp(this.#deps.clock())
       const change = after && isOfNow ? CopyChange.between(type, copy, after, now) : undefined
-      if (change) this.#keep(said, copy.body, { circumstances, change })
+      if (change) this.#keep(content, copy.body, { circumstances, change })
       return { stored, uid: update.uid, like: change?.like ?? decodeObject(stored) }
     } catch {
       return undefined // the caller's ordinary way says why
     }
   }
 
-  #keep(said: object, before: Body, shown: Shown): void {
-    const known = this.#shown.get(said) ?? new BoundedCache<Body, Shown>(KEPT_BODIES)
-    this.#shown.set(said, known)
+  #keep(content: object, before: Body, shown: Shown): void {
+    const known = this.#shown.get(content) ?? new BoundedCache<Body, Shown>(KEPT_BODIES)
+    this.#shown.set(content, known)
     known.set(before, shown)
   }
 

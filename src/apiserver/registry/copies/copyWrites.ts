@@ -28,8 +28,8 @@ export interface CopyDeletion extends CopyPlace {
 
 export interface CopyUpdate extends CopyDeletion {
   /** One object for all copies that change alike; never changed. */
-  readonly said: Readonly<KubeObject>
-  /** The object that replaces the copy, by `said` and the copy alone; `undefined` where the copy is right. Changes nothing. */
+  readonly content: Readonly<KubeObject>
+  /** The object that replaces the copy, by `content` and the copy alone; `undefined` where the copy is right. Changes nothing. */
   readonly replace: (copy: KubeObject) => KubeObject | undefined
 }
 

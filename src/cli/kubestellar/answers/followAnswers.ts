@@ -24,7 +24,7 @@ interface FollowOptions<A> {
   readonly answer: () => Promise<A>
   readonly print: (answer: A) => Promise<void> | void
   /** Tells that there is no answer for now, and then that there is one again. */
-  readonly tell: (text: string) => void
+  readonly warn: (text: string) => void
   /** Ends it; default: the process does. */
   readonly signal?: AbortSignal
   readonly clock: Clock
@@ -41,7 +41,7 @@ const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyReque
  * what was printed is old then. @throws what `answer` throws at first, and what will not pass
  */
 export async function followAnswers<A>(options: FollowOptions<A>): Promise<void> {
-  const { space, watched, answer, print, tell, signal, clock } = options
+  const { space, watched, answer, print, warn, signal, clock } = options
   const stop = new AbortController()
   const until = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
   let wake = Promise.withResolvers<void>()
@@ -51,13 +51,13 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
   const answerLater = async (): Promise<A | undefined> => {
     for (let isLost = false; ; isLost = true) {
       try {
-        const told = await answer()
-        if (isLost) tell('The server answers again.')
-        return told
+        const answered = await answer()
+        if (isLost) warn('The server answers again.')
+        return answered
       } catch (error) {
         if (until.aborted) return undefined
         if (!isStatusError(error, ...PASSING)) throw error
-        if (!isLost) tell(`Warning: what is printed may be old: ${messageOf(error)}; the server is asked again`)
+        if (!isLost) warn(`Warning: what is printed may be old: ${messageOf(error)}; the server is asked again`)
         await pause(clock, RETRY_MS, until)
       }
     }
@@ -72,10 +72,10 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
       await wake.promise
       if (until.aborted) return
       wake = Promise.withResolvers<void>()
-      const told = await answerLater()
-      if (told === undefined || equalJson(last, told)) continue
-      await print(told)
-      last = told
+      const now = await answerLater()
+      if (now === undefined || equalJson(last, now)) continue
+      await print(now)
+      last = now
     }
   } finally {
     stop.abort()

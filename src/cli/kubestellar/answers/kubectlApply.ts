@@ -42,13 +42,13 @@ export async function objectsOf(args: readonly string[], terminal: Terminal): Pr
   child.stdin.on('error', () => {}).end(input)
   const failed = new Promise<never>((_, reject) => child.on('error', reject))
   const ended = new Promise<number>(resolve => child.on('close', code => resolve(code ?? TROUBLE)))
-  let told: [string, string, number]
+  let result: [string, string, number]
   try {
-    told = await Promise.race([Promise.all([text(child.stdout), text(child.stderr), ended]), failed])
+    result = await Promise.race([Promise.all([text(child.stdout), text(child.stderr), ended]), failed])
   } catch (error) {
     throw new CommandError('kubectl is needed to read files, and cannot be run', TROUBLE, { cause: error })
   }
-  const [out, err, code] = told
+  const [out, err, code] = result
   const words = err.trimEnd()
   if (code !== 0)
     throw new CommandError(

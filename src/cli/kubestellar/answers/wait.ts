@@ -30,7 +30,7 @@ export function progressOf(facts: WhyFacts, version: string, goal: Goal): Progre
   const { resource, object, placements } = facts
   const { name = '', namespace = '' } = object.metadata
   const title = nameOfObject(resource, namespace, name)
-  const told = (state: Progress['state'], lines: readonly string[], clusters = 0): Progress => ({
+  const progress = (state: Progress['state'], lines: readonly string[], clusters = 0): Progress => ({
     object: title,
     state,
     lines,
@@ -39,20 +39,20 @@ export function progressOf(facts: WhyFacts, version: string, goal: Goal): Progre
   if (isPlacement(resource)) return { ...placementProgress(object, goal), object: title }
   const answer = why(facts)
   const selecting = answer.placements.filter(({ selects }) => selects)
-  if (['KindStays', 'Natured', 'SystemObject'].includes(answer.verdict)) return told('stays', [answer.message])
+  if (['KindStays', 'Natured', 'SystemObject'].includes(answer.verdict)) return progress('stays', [answer.message])
   if (selecting.length === 0) {
     // where its content goes it comes along
     const follows = answer.notes.find(({ reason }) => reason === 'NamespacesFollow')
-    return follows ? told('stays', [`${title}: ${follows.message}`]) : told('unplaced', [answer.message])
+    return follows ? progress('stays', [`${title}: ${follows.message}`]) : progress('unplaced', [answer.message])
   }
   const names = new Set(selecting.map(one => one.name))
   const open = placements.items.filter(one => names.has(one.metadata.name ?? '') && !isScheduled(one))
   const unscheduled = open.map(one => `edgeplacement ${one.metadata.name}: where it leads is not worked out yet`)
   const wanted = answer.clusters.filter(one => one.placements.length > 0)
-  if (wanted.length === 0 && open.length === 0) return told('unplaced', [answer.message])
+  if (wanted.length === 0 && open.length === 0) return progress('unplaced', [answer.message])
   const lines = wanted.flatMap(one => missingIn(one, version, goal) ?? [])
   const missing = [...unscheduled, ...lines]
-  return told(missing.length === 0 ? 'there' : 'missing', missing, wanted.length)
+  return progress(missing.length === 0 ? 'there' : 'missing', missing, wanted.length)
 }
 
 function isPlacement({ group, resource }: DiscoveredResource): boolean {

@@ -89,9 +89,9 @@ async function follow(
     }
     return found
   }
-  const print = (told: readonly Progress[]): void => {
-    last = told
-    if (told.length === 0 || told.some(({ state }) => state === 'unplaced')) stop.abort()
+  const print = (progress: readonly Progress[]): void => {
+    last = progress
+    if (progress.length === 0 || progress.some(({ state }) => state === 'unplaced')) stop.abort()
   }
   try {
     const { space } = asked
@@ -102,7 +102,7 @@ async function follow(
       watched: watchedOf(awaited),
       answer,
       print,
-      tell: terminal.err,
+      warn: terminal.err,
       signal: stop.signal,
     })
   } finally {

@@ -21,8 +21,8 @@ export const CLUSTER_COMMANDS: readonly PluginCommand[] = [
     line: 'cordon <location>',
     summary: 'place nothing new on a cluster; what is there stays and is kept up to date',
     flags: INVENTORY,
-    change: async (options: InventoryOptions, told: Terminal, name: string) =>
-      (await load()).cordon(options, told, name),
+    change: async (options: InventoryOptions, terminal: Terminal, name: string) =>
+      (await load()).cordon(options, terminal, name),
   },
   {
     line: 'drain <location>',
@@ -33,13 +33,14 @@ export const CLUSTER_COMMANDS: readonly PluginCommand[] = [
       CONFIRM,
       flag('--timeout <seconds>', 'how long to wait until the cluster is empty', { default: '300' }),
     ],
-    change: async (options: DrainOptions, told: Terminal, name: string) => (await load()).drain(options, told, name),
+    change: async (options: DrainOptions, terminal: Terminal, name: string) =>
+      (await load()).drain(options, terminal, name),
   },
   {
     line: 'uncordon <location>',
     summary: 'undo cordon and drain: placements lead to the cluster again',
     flags: INVENTORY,
-    change: async (options: InventoryOptions, told: Terminal, name: string) =>
-      (await load()).uncordon(options, told, name),
+    change: async (options: InventoryOptions, terminal: Terminal, name: string) =>
+      (await load()).uncordon(options, terminal, name),
   },
 ]

@@ -71,11 +71,11 @@ export async function usersOf(client: Client, inventory: string, clusters: Named
   let copies = 0
   const asking = spaces.filter(({ type }) => !type || serves(type, EDGE_PLACEMENTS))
   await atMost(AT_ONCE, asking, async ({ path }) => {
-    const told = await usersIn(client.in(path), { inventory, clusters })
-    users.push(...told.users.map(user => ({ space: path, ...user })))
-    if (told.isClosed && mayUse(path)) closed.push(path)
-    if (told.uncounted) uncounted.push(path)
-    copies += told.copies
+    const found = await usersIn(client.in(path), { inventory, clusters })
+    users.push(...found.users.map(user => ({ space: path, ...user })))
+    if (found.isClosed && mayUse(path)) closed.push(path)
+    if (found.uncounted) uncounted.push(path)
+    copies += found.copies
   })
   const nameOf = ({ space, placement }: ClusterUser): string => `${space} ${placement}`
   users.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -141,17 +141,17 @@ async function usersIn(space: SpaceClient, { inventory, clusters }: Asked) {
   const isTarget = new Set(targets.map(({ metadata }) => metadata.name))
   const copies = found.items.filter(copy => isTarget.has(whereaboutsOf(copy)?.syncTarget))
   for (const copy of copies) {
-    const told = readWorkStatus(copy)
-    const isTroubled = !isDone(told) || told.health === 'Degraded'
-    const rank = rankOf(told)
-    for (const placement of told.placements.length > 0 ? told.placements : ['']) {
+    const status = readWorkStatus(copy)
+    const isTroubled = !isDone(status) || status.health === 'Degraded'
+    const rank = rankOf(status)
+    for (const placement of status.placements.length > 0 ? status.placements : ['']) {
       const sum = sums.get(placement) ?? { copies: 0, troubled: 0 }
       sums.set(placement, sum)
       sum.copies++
       if (!isTroubled) continue
       sum.troubled++
       if (sum.worst && sum.worst.rank <= rank) continue
-      const words = told.healthMessage || told.message || told.reason || told.state
+      const words = status.healthMessage || status.message || status.reason || status.state
       sum.worst = { rank, text: namedOf(at(copy.spec, 'sourceRef'), words) }
     }
   }
@@ -183,9 +183,9 @@ async function copiesAt(space: SpaceClient, { inventory, names }: { inventory: s
     for (const name of names)
       for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
         const fieldSelector = `spec.location.cluster=${inventory},spec.location.name=${name}`
-        const told: Known = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
-        if (told.unknown !== undefined) return told
-        items.push(...told.items)
+        const found: Known = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
+        if (found.unknown !== undefined) return found
+        items.push(...found.items)
       }
   } catch (error) {
     // a server that starts does not answer for copies yet

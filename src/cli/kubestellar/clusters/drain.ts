@@ -35,7 +35,8 @@ export async function cordon(options: InventoryOptions, terminal: Terminal, name
     options,
     terminal,
     name,
-    async (space, { targets }) => await patchEach(space, targets, { unschedulable: true }, said(terminal, 'cordoned')),
+    async (space, { targets }) =>
+      await patchEach(space, targets, { unschedulable: true }, printer(terminal, 'cordoned')),
   )
 }
 
@@ -46,7 +47,7 @@ export async function uncordon(options: InventoryOptions, terminal: Terminal, na
     terminal,
     name,
     async (space, { targets }) =>
-      await patchEach(space, targets, { unschedulable: false, evictAfter: null }, said(terminal, 'uncordoned')),
+      await patchEach(space, targets, { unschedulable: false, evictAfter: null }, printer(terminal, 'uncordoned')),
   )
 }
 
@@ -64,7 +65,7 @@ export async function drain(options: DrainOptions, terminal: Terminal, name: str
       options,
       terminal,
     )
-    const cordoned = await patchEach(space, clusters.targets, { unschedulable: true }, said(terminal, 'cordoned'))
+    const cordoned = await patchEach(space, clusters.targets, { unschedulable: true }, printer(terminal, 'cordoned'))
     const evicted = await Promise.all(cordoned.map(target => evict(space, target)))
     const signal = AbortSignal.timeout(timeoutSeconds * 1000)
     const empty = await Promise.all(evicted.map(target => waitUntilEmpty(space, target, { signal, terminal })))
@@ -102,7 +103,7 @@ async function ofClusters(
 }
 
 /** In the words of `kubectl cordon`. */
-function said(terminal: Terminal, word: string) {
+function printer(terminal: Terminal, word: string) {
   return ({ metadata: { name } }: KubeObject, isChanged: boolean): void =>
     terminal.out(`${KIND}/${name} ${isChanged ? '' : 'already '}${word}`)
 }
@@ -111,7 +112,7 @@ async function patchEach(
   space: SpaceClient,
   targets: readonly KubeObject[],
   spec: { unschedulable: boolean; evictAfter?: null },
-  told: (target: KubeObject, isChanged: boolean) => void,
+  report: (target: KubeObject, isChanged: boolean) => void,
 ): Promise<KubeObject[]> {
   const changed: KubeObject[] = []
   for (const target of targets) {
@@ -121,7 +122,7 @@ async function patchEach(
       (spec.evictAfter === undefined || str(target.spec, 'evictAfter') === '')
     const body = { metadata: { uid }, spec }
     changed.push(isSame ? target : await space.patch(SYNC_TARGETS, { name }, 'merge', body, { fieldManager: MANAGER }))
-    told(target, !isSame)
+    report(target, !isSame)
   }
   return changed
 }
@@ -146,7 +147,7 @@ async function waitUntilEmpty(
 ): Promise<{ target: KubeObject; isEmpty: boolean }> {
   const { name = '', uid } = target.metadata
   let last = target
-  let told: string | undefined
+  let printed: string | undefined
   const { reached } = await waitFor({
     client: space,
     resource: SYNC_TARGETS,
@@ -161,8 +162,8 @@ async function waitUntilEmpty(
       const silent = conditionOf(last, 'Ready')?.status === 'False' ? '; its syncer is silent' : ''
       const words =
         remaining === undefined ? '' : `${remaining} ${remaining === 1 ? 'copy is' : 'copies are'} left${silent}`
-      if (words !== '' && words !== told) terminal.err(`${KIND}/${name} ${words}`)
-      told = words || told
+      if (words !== '' && words !== printed) terminal.err(`${KIND}/${name} ${words}`)
+      printed = words || printed
       return false
     },
     progress: (_, seconds) => terminal.err(`${KIND}/${name} is not empty after ${seconds} s; waiting...`),

@@ -104,9 +104,9 @@ export async function callTool(name: string, args: object, settings: ToolSetting
     throw new RpcError('InvalidParams', `there is no tool ${JSON.stringify(name)}${didYouMean(name, names)}`)
   }
   const lines: string[] = []
-  const say = (line: string): void => void lines.push(line)
+  const collect = (line: string): void => void lines.push(line)
   // the program's own standard input is the protocol's
-  const terminal = { out: say, err: say, input: '' }
+  const terminal = { out: collect, err: collect, input: '' }
   try {
     const checked = (await checkOf(tool))(args)
     await run(name, { ...settings, ...checked }, terminal)

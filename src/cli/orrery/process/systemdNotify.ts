@@ -25,9 +25,9 @@ export async function systemdNotify(
   { environment = process.env, run = runProgram, log }: SystemdNotifyOptions,
 ): Promise<void> {
   if (!environment.NOTIFY_SOCKET) return
-  const said = state === 'ready' ? '--ready' : 'STOPPING=1'
+  const argument = state === 'ready' ? '--ready' : 'STOPPING=1'
   try {
-    await run('systemd-notify', [said, `--status=${status}`])
+    await run('systemd-notify', [argument, `--status=${status}`])
   } catch (error) {
     const remedy = 'install it, or leave Type=notify out of the unit'
     log.warn({ err: messageOf(error) }, `systemd-notify could not tell systemd that the service is ${state}: ${remedy}`)

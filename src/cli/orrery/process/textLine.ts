@@ -13,7 +13,7 @@ interface LogLine {
 }
 
 /** They are the same in every line, and known to who started the program. */
-const UNSAID = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
+const OWN_PLACE = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(LOG_LEVELS).map(([name, level]) => [level, name.toUpperCase()]),
 )
@@ -30,7 +30,7 @@ export function textLine(line: LogLine, { component, coloured }: { component: st
     coloured && COLOURS[level] !== undefined ? `${COLOURS[level]}${level.padEnd(5)}${PLAIN}` : level.padEnd(5)
   const fields = Object.entries(line)
     // a line about an object has the object's name where others have the program's
-    .filter(([name, value]) => !UNSAID.has(name) && value !== undefined && !(name === 'name' && value === component))
+    .filter(([name, value]) => !OWN_PLACE.has(name) && value !== undefined && !(name === 'name' && value === component))
     .map(([name, value]) => `${name}=${shownValue(value)}`)
   return `${timeOf(line.time)} ${shown} ${[tame(line.msg), ...(fields.length > 0 ? ['', ...fields] : [])].join(' ')}\n`
 }
@@ -45,10 +45,10 @@ function timeOf(ms: number): string {
 /** Of an error its message: where in the program it was thrown is in JSON. */
 function shownValue(value: unknown): string {
   const isError = typeof value === 'object' && value !== null && 'message' in value && 'stack' in value
-  const said = isError ? value.message : value
-  const text = typeof said === 'string' ? said : (JSON.stringify(said) ?? String(said))
+  const shown = isError ? value.message : value
+  const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? String(shown))
   const cut = text.length > FIELD_CHARACTERS ? `${text.slice(0, FIELD_CHARACTERS)}…` : text
-  return typeof said !== 'string' || BARE.test(cut) ? tame(cut) : tame(JSON.stringify(cut))
+  return typeof shown !== 'string' || BARE.test(cut) ? tame(cut) : tame(JSON.stringify(cut))
 }
 
 /** What a terminal would take for an order is written as `\u001b`. */

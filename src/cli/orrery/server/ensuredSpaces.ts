@@ -56,11 +56,11 @@ export async function ensureSpaces(
   const { ensureSpace, typeOf } = await import('../../shell/session/spaces.ts')
   const { ensureBinding, ensureGrant } = await import('../../kubestellar/grants.ts')
   const ensure = async (path: string, type: string, made: () => Promise<void>): Promise<void> => {
-    const told: string[] = []
+    const lines: string[] = []
     try {
       const progress = (line: string): void => log.info({ path }, line)
-      await ensureSpace(client, path, { told: line => told.push(line), progress }, `${ROOT_SPACE}:${type}`)
-      for (const line of told) log.info({ path }, line)
+      await ensureSpace(client, path, { created: line => lines.push(line), progress }, `${ROOT_SPACE}:${type}`)
+      for (const line of lines) log.info({ path }, line)
       const { parent = ROOT_SPACE, name } = splitPath(path)
       const is = typeOf(await client.in(parent).get(WORKSPACES, { name }))
       if (is !== `${ROOT_SPACE}:${type}`)
@@ -68,7 +68,7 @@ export async function ensureSpaces(
           { path, type: is },
           `a space that shall be there for ${type} is there, and of another type; it stays so`,
         )
-      else if (told.length > 0) await made()
+      else if (lines.length > 0) await made()
     } catch (error) {
       const remedy = 'mend what the cause names, or leave it out'
       log.error({ path, type, err: error }, `a space that shall be there could not be made: ${remedy}`)

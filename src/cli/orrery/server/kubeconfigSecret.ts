@@ -41,7 +41,7 @@ export class KubeconfigSecret {
   #again = false
   #stopped = false
   #failing = false
-  #told = false
+  #isLogged = false
 
   constructor(options: KubeconfigSecretOptions) {
     this.#options = options
@@ -85,8 +85,8 @@ export class KubeconfigSecret {
         )
       }
       await client.patch(SECRETS, { namespace, name }, 'apply', secret, { fieldManager: FIELD_MANAGER, force: true })
-      if (this.#failing || !this.#told) log.info({ namespace, name }, 'the kubeconfigs are in the Secret')
-      this.#told = true
+      if (this.#failing || !this.#isLogged) log.info({ namespace, name }, 'the kubeconfigs are in the Secret')
+      this.#isLogged = true
       this.#failing = false
       return LOOK_AFTER_MS
     } catch (error) {

@@ -82,10 +82,10 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
   privateFolder({ path: stateDir, flag: '--state-dir', entries: /^mailbox/, log })
   const key = await claimKey(join(stateDir, KEY))
   const claim = claimName(claimHash(key))
-  let said: string | undefined
-  const say = (text: string): void => {
-    if (text !== said) log.warn({ claim }, text)
-    said = text
+  let logged: string | undefined
+  const warnOnce = (text: string): void => {
+    if (text !== logged) log.warn({ claim }, text)
+    logged = text
   }
   const ask = async (): Promise<boolean> => {
     // read anew: the file may hold another credential by now
@@ -94,7 +94,7 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
     const token = str(answer, 'status', 'token')
     if (token === '') {
       const command = `kubectl kubestellar approve ${syncTargetName}`
-      say(`claim ${claim} of SyncTarget ${syncTargetName} waits for an administrator: ${command}`)
+      warnOnce(`claim ${claim} of SyncTarget ${syncTargetName} waits for an administrator: ${command}`)
       return false
     }
     const space = answer.metadata.annotations?.[MAILBOX_SPACE_ANNOTATION] ?? ''
@@ -112,7 +112,7 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
         if (await ask()) return kept
       } catch (error) {
         if (signal.aborted) break
-        say(`claim ${claim} of SyncTarget ${syncTargetName} gets no credential yet: ${reasonOf(error)}`)
+        warnOnce(`claim ${claim} of SyncTarget ${syncTargetName} gets no credential yet: ${reasonOf(error)}`)
       }
       await delay(againMs * (1 + options.random()), undefined, { signal }).catch(() => undefined)
     }

@@ -28,7 +28,7 @@ import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
 import { programVersion } from '../version/programVersion.ts'
 import { joined } from './join.ts'
-import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
+import { printRehearsal, printUnknown } from './syncerDryRun.ts'
 import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 
 const USER_AGENT = 'orrery-syncer'
@@ -52,7 +52,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>, host: 
   try {
     return await run(settings, host)
   } catch (error) {
-    return tellUnknown(error, host)
+    return printUnknown(error, host)
   }
 }
 
@@ -130,7 +130,7 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
   }
   if (isDryRun) {
     try {
-      return await tellRehearsal(options, settings, host)
+      return await printRehearsal(options, settings, host)
     } finally {
       close()
     }

@@ -7,7 +7,7 @@ import { type Host, printFound } from '../host.ts'
 const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
 
 /** Its exit code says what came of it. */
-export async function tellRehearsal(
+export async function printRehearsal(
   options: SyncerOptions,
   settings: Readonly<Record<string, unknown>>,
   host: Host,
@@ -16,7 +16,7 @@ export async function tellRehearsal(
   try {
     rehearsal = await rehearse(options)
   } catch (error) {
-    return tellUnknown(error, host)
+    return printUnknown(error, host)
   }
   for (const note of rehearsal.notes) host.err(`Note: ${note}`)
   await printFound(settings, rehearsalLines(rehearsal.acts), { kind: 'SyncerRehearsal', acts: rehearsal.acts }, host)
@@ -24,7 +24,7 @@ export async function tellRehearsal(
 }
 
 /** It could not be found out; 1 would say that there is something to do. */
-export function tellUnknown(error: unknown, host: Host): number {
+export function printUnknown(error: unknown, host: Host): number {
   host.err(`Error: ${error instanceof Error ? error.message : String(error)}`)
   return EXIT.unknown
 }

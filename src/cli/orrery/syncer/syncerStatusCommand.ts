@@ -46,13 +46,13 @@ async function foundAt(address: string | undefined): Promise<unknown[]> {
 export function statusLines(status: unknown): string[] {
   const { down = 0, status: statuses = 0, up = 0 } = record(status, 'waiting') as Record<string, number>
   const exceptions = Object.entries(record(status, 'exceptions')).map(([state, count]) => `${count} ${state}`)
-  const heard = num(status, 'heard')
+  const revision = num(status, 'heard')
   const rows: [string, string][] = [
     ['State', `${str(status, 'state') || 'starting'}${at(status, 'ready') === true ? '' : ', not ready'}`],
-    ['Center', SAID[str(status, 'center')] ?? 'not asked yet'],
+    ['Center', LINK_STATES[str(status, 'center')] ?? 'not asked yet'],
     ['Protocol', num(status, 'protocol') === 0 ? 'not agreed yet' : String(num(status, 'protocol'))],
-    ['Cluster', SAID[str(status, 'cluster')] ?? 'not asked yet'],
-    ['Mailbox', mailboxOf(status, heard)],
+    ['Cluster', LINK_STATES[str(status, 'cluster')] ?? 'not asked yet'],
+    ['Mailbox', mailboxOf(status, revision)],
     ['Waiting', `${down} to the cluster, ${statuses} statuses, ${up} from the cluster`],
     ['Not as it should be', exceptions.length === 0 ? 'nothing' : exceptions.join(', ')],
     ['Refused', String(num(status, 'refused'))],
@@ -71,18 +71,18 @@ const WHOSE = [
   ['Cluster address', 'clusterServer'],
 ] as const
 
-const SAID: Readonly<Record<string, string>> = {
+const LINK_STATES: Readonly<Record<string, string>> = {
   up: 'answers',
   refused: "refuses the syncer's credential",
   unsupported: 'has no protocol in common with a syncer of this release; see its log',
   unreachable: 'cannot be reached',
 }
 
-function mailboxOf(status: unknown, heard: number): string {
+function mailboxOf(status: unknown, revision: number): string {
   if (at(status, 'known') !== true) return 'not known yet'
   const objects = `${num(status, 'objects')} objects`
   if (at(status, 'complete') !== true) return `${objects}, as of an earlier run`
-  return heard === 0 ? objects : `${objects}, heard up to revision ${heard}`
+  return revision === 0 ? objects : `${objects}, heard up to revision ${revision}`
 }
 
 function stateDirOf(kept: unknown): string {

@@ -19,7 +19,7 @@ const GIT_TIMEOUT_MS = 5000
 
 /** Reads a few small files. A `.git` in a folder above is another project's. */
 export function buildInfo(root?: string): BuildInfo {
-  if (root === undefined && isSea()) return told(programFile(BUILD_FILE), process.execPath)
+  if (root === undefined && isSea()) return parsed(programFile(BUILD_FILE), process.execPath)
   return ofFolder(root ?? PROGRAM_ROOT)
 }
 
@@ -64,10 +64,10 @@ function recorded(path: string): BuildInfo | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  return told(text, path)
+  return parsed(text, path)
 }
 
-function told(text: string, path: string): BuildInfo {
+function parsed(text: string, path: string): BuildInfo {
   const { gitCommit, gitTreeState, buildDate } = JSON.parse(text) as Record<string, unknown>
   if (typeof gitCommit !== 'string' || !isTreeState(gitTreeState) || typeof buildDate !== 'string')
     throw new Error(`${path} is broken: install the package again`)

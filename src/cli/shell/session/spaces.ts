@@ -96,7 +96,7 @@ export async function waitReady(
 
 interface EnsureListeners {
   /** Hears of every space that is made. */
-  told: (line: string) => void
+  created: (line: string) => void
   /** Hears when it takes long. */
   progress: (line: string) => void
 }
@@ -108,7 +108,7 @@ interface EnsureListeners {
 export async function ensureSpace(
   client: Client,
   path: string,
-  { told, progress }: EnsureListeners,
+  { created, progress }: EnsureListeners,
   type?: string,
 ): Promise<KubeObject[]> {
   const [top = '', ...names] = path.split(':')
@@ -119,7 +119,7 @@ export async function ensureSpace(
     if (workspace === 'missing') {
       const isLast = index === names.length - 1
       workspace = await createOrGet(client, parent, { name, ...(isLast && type !== undefined && { type }) })
-      told(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
+      created(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
     }
     if (typeof workspace === 'object') {
       const ready = phaseOf(workspace) === 'Ready'

@@ -12,6 +12,7 @@ import {
   configTasks,
   copyTasks,
   RUN,
+  reportOwner,
   reportTasks,
   sourceTasks,
   type Task,
@@ -19,7 +20,6 @@ import {
   taskLane,
   taskParty,
   taskPlace,
-  told,
 } from '../join/task.ts'
 import { PendingMarks } from '../mailboxes/pendingChanges.ts'
 import { Remarks } from '../mailboxes/remarks.ts'
@@ -89,10 +89,10 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
         claimsChanged.send(origin, mailboxes, keys)
         pendingCopies.add(origin, keys, mailboxes)
       },
-      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
-      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
+      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), reportOwner(origin)),
+      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), reportOwner(space)),
       placement: report,
-      placements: (space, names) => queue.addAll(reportTasks(space, names), told(space)),
+      placements: (space, names) => queue.addAll(reportTasks(space, names), reportOwner(space)),
       lost: (space, name, what) => {
         parts.brake.lost(space, name, what)
         if (join.workload(space).hasPaused) report(space, name)

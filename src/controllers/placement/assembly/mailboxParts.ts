@@ -21,7 +21,7 @@ import { SpaceClosing } from '../join/spaceClosing.ts'
 import { taskId } from '../join/task.ts'
 import { Workloads } from '../join/workloads.ts'
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
-import { newStages } from '../mailboxes/copyTimings.ts'
+import { newStageTimes } from '../mailboxes/copyTimings.ts'
 import { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import { contentKeys, contentTasks } from '../mailboxes/mailboxContent.ts'
 import { Mailboxes } from '../mailboxes/mailboxes.ts'
@@ -43,7 +43,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs, schema } = setup
   const { signals, inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts
   const kinds = new ServedKinds(client)
-  const stages = newStages()
+  const stages = newStageTimes()
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
   const cache = new ObjectCache(CACHED_OBJECTS)
   const workloads: Workloads = new Workloads({
@@ -70,11 +70,11 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     },
     namespaceGoing: (space, namespace) =>
       brake.namespaceGoing(space, namespace, join.workload(space).inNamespace(namespace)),
-    changed: (space, told) => {
-      if (told) queue.add({ type: 'source', space, key: told })
+    changed: (space, key) => {
+      if (key) queue.add({ type: 'source', space, key })
       closing.closeIfIdle(space)
     },
-    heard: (space, ref, revision) => join.observed.heard(space, keyOf(ref), revision),
+    seen: (space, ref, revision) => join.observed.seen(space, keyOf(ref), revision),
     kindsChanged: space => kinds.forget(space),
   })
   const listener = mailboxListener({

@@ -33,7 +33,7 @@ import type { SpaceLocations } from '../join/spaceLocations.ts'
 import type { Task } from '../join/task.ts'
 import type { Workloads } from '../join/workloads.ts'
 import type { CopiesInHand } from '../mailboxes/copiesInHand.ts'
-import type { newStages } from '../mailboxes/copyTimings.ts'
+import type { newStageTimes } from '../mailboxes/copyTimings.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { PendingMarks } from '../mailboxes/pendingChanges.ts'
@@ -127,7 +127,7 @@ export interface MailboxParts {
   readonly records: UpsyncRecords
   readonly cache: ObjectCache
   readonly kinds: ServedKinds
-  readonly stages: ReturnType<typeof newStages>
+  readonly stages: ReturnType<typeof newStageTimes>
   readonly workloads: Workloads
   readonly listener: CopyTasks
   readonly mailboxes: Mailboxes

@@ -45,7 +45,7 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
         for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
     },
     emptied: space => parts.closing.closeIfIdle(space),
-    tell: report,
+    report,
   })
   const pauses = new Pauses({
     inventory,

@@ -43,8 +43,9 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
       const mailbox = mailboxAt(space)
       if (keys === 'all') signals.mailboxChanged.send(mailbox)
       else for (const key of keys) signals.copyChanged.send(mailbox, key, 'outcome')
-      const said = outcome(space)
-      if (said.live && said.compared) parts.mailboxes.get(mailbox)?.changes.processed(said.processed, isInDoubt(said))
+      const reported = outcome(space)
+      if (reported.live && reported.compared)
+        parts.mailboxes.get(mailbox)?.changes.processed(reported.processed, isInDoubt(reported))
       queue.add({ type: 'cluster', mailbox })
       parts.listener.mailboxChanged(mailbox)
     },

@@ -79,7 +79,7 @@ export class CopiesTogether implements Together<Task, Prepared> {
       if (!done[i]) continue
       if (ticket !== undefined) mailbox.changes.converged(key, ticket)
       // all that are done are reported below
-      mailbox.changes.wasToldBehind(key)
+      mailbox.changes.wasReportedBehind(key)
     }
     this.#deps.converged(copies.filter((_, i) => done[i]))
     return done

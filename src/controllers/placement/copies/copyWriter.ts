@@ -99,7 +99,7 @@ export class CopyWriter {
         const { mailbox, key, source, claims } = copies[i]!
         const { uid, resourceVersion, like } = one
         mailbox.changes.changed(key, Number(resourceVersion))
-        if (!mailbox.hasTold(key, resourceVersion) && Number(resourceVersion) <= mailbox.told) continue
+        if (!mailbox.hasReceived(key, resourceVersion) && Number(resourceVersion) <= mailbox.received) continue
         const { resource } = source.fact
         const owner = source.space
         mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: false, owner, settled: true })
@@ -209,8 +209,8 @@ export class CopyWriter {
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     const owner = ownerOf(object)
-    const told = mailbox.hasTold(key, resourceVersion)
-    if (!told && !mailbox.isNews(object)) {
+    const isStreamed = mailbox.hasReceived(key, resourceVersion)
+    if (!isStreamed && !mailbox.isNews(object)) {
       const known = mailbox.copies.get(key)
       if (known?.uid !== uid) return
       const settled = known.settled || known.resourceVersion === resourceVersion
@@ -300,7 +300,17 @@ function creationOf({ mailbox: { space }, source, content }: SharedCopy): CopyCr
 function updateOf({ mailbox: { space }, source, content, copy }: SharedCopy): CopyUpdate {
   const { resource, namespace, name } = source.fact
   const { uid = '', resourceVersion = '' } = copy ?? {}
-  const { body: said, projection } = content
+  const { body: desired, projection } = content
   const replace = (current: KubeObject) => updatedCopy(projection, current)
-  return { space, resource, namespace, name, uid, resourceVersion, said, replace, fieldManager: FIELD_MANAGER }
+  return {
+    space,
+    resource,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    content: desired,
+    replace,
+    fieldManager: FIELD_MANAGER,
+  }
 }

@@ -15,7 +15,7 @@ import { READ, WorkBudget } from '../../../apimachinery/workBudget.ts'
 import { customizerOf, wantsExpansion } from '../../../placement/content/adaptation.ts'
 import { ownNames, rulesThere } from '../../../placement/content/customizerRules.ts'
 import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
-import { toldFaults } from '../../toldFaults.ts'
+import { listedFaults } from '../../toldFaults.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import { MAX_OBJECT_BYTES, Replacing, type ReplacingJob, SHOWN, TooMuchWorkError } from './replacing.ts'
 import { undefinedParameters } from './undefinedParameters.ts'
@@ -97,7 +97,7 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
   // where the same rules hold, a Customizer's own parameters are the same
   const isOfLocation = ([name]: [string, unknown]): boolean => !rules?.parameters.has(name)
   const asked = expansion ? expansion.asked && new Map([...expansion.asked].filter(isOfLocation)) : NOTHING
-  return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
+  return { object, faults: listedFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
 }
 
 const NOTHING: ReadonlyMap<string, undefined> = new Map()

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import { isTokenSecret } from '../../../apimachinery/tokenSecret.ts'
 import type { Client } from '../../../client/client.ts'
-import { asAuthored, asDescribed, asSaid } from '../../../placement/content/asDescribed.ts'
+import { asAuthored, asDescribed, withoutDefaults } from '../../../placement/content/asDescribed.ts'
 import { choiceThere } from '../../../placement/content/customizerRules.ts'
 import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
 import { isSystemObject } from '../../../placement/select/eligibility.ts'
@@ -32,7 +32,7 @@ export interface SourceReaderDeps {
 
 type At = { space: string; fact: ObjectFact; location: Destination }
 
-interface Verdict {
+interface Checked {
   /** Of the object as it was last seen to be the same: the way without reading it. */
   revision: number
   /** Of the object, and what it was customized with. */
@@ -64,7 +64,7 @@ export class SourceReader {
   readonly #deps: SourceReaderDeps
   /** By space: settles with the customization that was begun last. */
   readonly #last = new Map<string, Promise<void>>()
-  readonly #verdicts = new BoundedCache<string, Verdict>({
+  readonly #checked = new BoundedCache<string, Checked>({
     entries: VERDICTS.entries,
     weight: { limit: VERDICTS.characters, of: ({ faults }, key) => key.length + faults.join().length },
   })
@@ -92,7 +92,7 @@ export class SourceReader {
 
   /** `source` is as {@link read} gives it: what its own server added stays there. */
   async customize(at: At, source: KubeObject): Promise<Customization> {
-    if (!at.fact.customized) return { object: asSaid(asDescribed(source), source), faults: [], work: 0 }
+    if (!at.fact.customized) return { object: withoutDefaults(asDescribed(source), source), faults: [], work: 0 }
     const inputs = this.#inputs(at)
     const known = this.#madeAlike(source, inputs)
     if (known) return known
@@ -109,8 +109,8 @@ export class SourceReader {
     const faults = stays ? [...customized.faults, STAYS] : customized.faults
     const { location, customizer } = inputs
     const { revision } = at.fact
-    if (digest !== undefined) this.#verdicts.set(idOf(at), { revision, digest, location, customizer, faults })
-    const result = { ...customized, object: asSaid(made, source), faults }
+    if (digest !== undefined) this.#checked.set(idOf(at), { revision, digest, location, customizer, faults })
+    const result = { ...customized, object: withoutDefaults(made, source), faults }
     const { asked } = customized
     if (faults.length === 0 && asked) {
       const choice = choiceThere(customizer, location)
@@ -133,7 +133,7 @@ export class SourceReader {
   /** The object as the destination gets it; `undefined` when something is wrong with it. */
   async flawless(at: At, source: KubeObject): Promise<KubeObject | undefined> {
     // nearly always: nobody waits for what is not there
-    const known = this.#verdicts.has(idOf(at)) ? await this.#known(at, source) : undefined
+    const known = this.#checked.has(idOf(at)) ? await this.#known(at, source) : undefined
     if (known !== undefined && known.length > 0) return undefined
     const { object, faults } = await this.customize(at, source)
     return faults.length === 0 ? object : undefined
@@ -146,7 +146,7 @@ export class SourceReader {
 
   /** Where all is as it was when the object was last customized for the destination. */
   async #known(at: At, source: KubeObject): Promise<readonly string[] | undefined> {
-    const known = this.#verdicts.get(idOf(at))
+    const known = this.#checked.get(idOf(at))
     if (!known) return undefined
     const { location, customizer } = this.#inputs(at)
     if (known.location !== location || known.customizer !== customizer) return undefined

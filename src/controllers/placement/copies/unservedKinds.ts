@@ -12,7 +12,7 @@ export const KIND_NOT_SERVED = 'KindNotServed'
 const FIRST_MS = 20
 const MOST_MS = 300_000
 /** About a second after the first. */
-const TOLD_ATTEMPT = 6
+const REPORTED_ATTEMPT = 6
 
 /** Error of a write into a mailbox that does not serve the kind, or not at that version. */
 export class UnservedKindError extends Error {
@@ -54,6 +54,6 @@ export function unservedKind(
   const message = `${definition}${whose} is placed where it would go, but does not serve version ${resource.version} there; see its status, or use a version that it serves`
   return {
     retryMs: Math.min(FIRST_MS * 2 ** (attempt - 1), MOST_MS),
-    why: attempt < TOLD_ATTEMPT ? undefined : { reason: KIND_NOT_SERVED, message },
+    why: attempt < REPORTED_ATTEMPT ? undefined : { reason: KIND_NOT_SERVED, message },
   }
 }

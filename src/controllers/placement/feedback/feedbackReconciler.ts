@@ -8,7 +8,7 @@ import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { type Projection, project, saySame } from '../../../placement/content/projection.ts'
+import { areSame, type Projection, project } from '../../../placement/content/projection.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
 import { OBJECT_CONFLICT } from '../../../placement/outcome/copyState.ts'
 import { FIELD_MANAGER, isShared } from '../../../placement/words/names.ts'
@@ -106,7 +106,7 @@ export class FeedbackReconciler {
     if (certain) remarkConflicts(remarks, contested, found)
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
     // a status says in how many clusters it is: it goes before the count says otherwise, and comes after the count does
-    const from = tellsState(wantedState, fact, own.length) ? own : []
+    const from = returnsState(wantedState, fact, own.length) ? own : []
     if (from.length === 0 && (certain || !wantedState)) await this.#status.takeBack(space, fact, object)
     const before = object.metadata.annotations?.[CONFLICT_ANNOTATION]
     const conflict = certain ? conflictText(found) : before
@@ -154,7 +154,7 @@ export class FeedbackReconciler {
       if (isShared(fact.key)) {
         const ours = await this.#projectionOf({ space, fact, location: destination }, object)
         const theirs = await this.#theirs(owner, destination.mailbox, fact.key)
-        if (!theirs || saySame(ours, theirs)) continue
+        if (!theirs || areSame(ours, theirs)) continue
       }
       found.push({ mailbox: destination.mailbox, locationName: destination.locationName, owner, isKept })
     }
@@ -205,7 +205,7 @@ export class FeedbackReconciler {
 }
 
 /** Whether so many clusters have a state that is told as that of the object. */
-function tellsState(wanted: WantedState | undefined, { resource }: ObjectFact, clusters: number): boolean {
+function returnsState(wanted: WantedState | undefined, { resource }: ObjectFact, clusters: number): boolean {
   if (clusters === 1) return wanted !== undefined
   return clusters > 1 && wanted === 'of all' && isCombined(resource)
 }

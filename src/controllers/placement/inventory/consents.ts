@@ -41,7 +41,7 @@ export class Consents implements ConsentTaker {
     this.#index = new ConsentIndex(places, {
       consent: (space, inventory) => {
         this.#forget()
-        this.#tell(space, way => inventory === undefined || way.cluster === inventory)
+        this.#notify(space, way => inventory === undefined || way.cluster === inventory)
       },
       binding: () => {}, // told by the where-resolver
     })
@@ -53,13 +53,13 @@ export class Consents implements ConsentTaker {
   }
 
   synced(): void {
-    const told = this.#snapshot ?? []
+    const changes = this.#snapshot ?? []
     this.#snapshot = undefined
-    if (told.length > MANY) this.#changed(undefined, () => true)
-    else for (const { space, through } of told) this.#changed(space, through)
+    if (changes.length > MANY) this.#changed(undefined, () => true)
+    else for (const { space, through } of changes) this.#changed(space, through)
   }
 
-  #tell(space: string | undefined, through: Through): void {
+  #notify(space: string | undefined, through: Through): void {
     if (!this.#snapshot) this.#changed(space, through)
     else if (this.#snapshot.length <= MANY) this.#snapshot.push({ space, through })
   }
@@ -74,7 +74,7 @@ export class Consents implements ConsentTaker {
     this.#index.setBinding(space, name, object)
     if (object === 'unreadable') this.#forget()
     // also one that leads nowhere is named to who has nowhere to place
-    if (before !== this.#index.bindingOf(space, name)?.path) this.#tell(space, () => false)
+    if (before !== this.#index.bindingOf(space, name)?.path) this.#notify(space, () => false)
   }
 
   setGrant(inventory: string, name: string, object: ConsentObject): void {
@@ -84,11 +84,12 @@ export class Consents implements ConsentTaker {
 
   locationChanged({ space, name, before, after }: LocationChange): void {
     if (this.#mayCoverOther(space, labelsOf(before), labelsOf(after)))
-      this.#tell(undefined, way => way.cluster === space && way.locationName === name)
+      this.#notify(undefined, way => way.cluster === space && way.locationName === name)
   }
 
   targetChanged({ space, mailbox, before, after }: TargetChange): void {
-    if (this.#mayCoverOther(space, before?.labels, after?.labels)) this.#tell(undefined, way => way.mailbox === mailbox)
+    if (this.#mayCoverOther(space, before?.labels, after?.labels))
+      this.#notify(undefined, way => way.mailbox === mailbox)
   }
 
   /** @param way a row of a slice of the space: the object itself, which is no other space's */

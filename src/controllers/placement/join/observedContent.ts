@@ -13,7 +13,7 @@ interface Space {
   readonly settled: Map<string, number>
   /** Revisions of what says where and how objects go, as the stream of the topology and that of the space tell them. */
   readonly taken: Map<Key, number>
-  readonly heard: Map<Key, number>
+  readonly seen: Map<Key, number>
   /** What they do not tell alike. */
   readonly apart: Set<Key>
   /** Placements that were asked about while something was apart. */
@@ -66,29 +66,29 @@ export class ObservedContent {
 
   /** By the stream of the topology; `undefined`: it is gone. */
   taken(id: string, key: Key, revision: number | undefined): void {
-    this.#tell(id, 'taken', key, revision)
+    this.#observe(id, 'taken', key, revision)
   }
 
   /** By the stream of the space. */
-  heard(id: string, key: Key, revision: number | undefined): void {
-    this.#tell(id, 'heard', key, revision)
+  seen(id: string, key: Key, revision: number | undefined): void {
+    this.#observe(id, 'seen', key, revision)
   }
 
   /** The space is followed no more. */
   unfollowed(id: string): void {
     const space = this.#spaces.get(id)
     if (!space) return
-    space.heard.clear()
+    space.seen.clear()
     space.apart.clear()
     for (const key of space.taken.keys()) space.apart.add(key)
     if (space.taken.size === 0) this.#spaces.delete(id)
   }
 
-  #tell(id: string, stream: 'taken' | 'heard', key: Key, revision: number | undefined): void {
+  #observe(id: string, stream: 'taken' | 'seen', key: Key, revision: number | undefined): void {
     const space = this.#space(id)
     if (revision === undefined) space[stream].delete(key)
     else space[stream].set(key, revision)
-    if (space.taken.get(key) !== space.heard.get(key)) {
+    if (space.taken.get(key) !== space.seen.get(key)) {
       space.apart.add(key)
       return
     }
@@ -107,7 +107,7 @@ export class ObservedContent {
         newest: new Map(),
         settled: new Map(),
         taken: new Map(),
-        heard: new Map(),
+        seen: new Map(),
         apart: new Set(),
         late: new Set(),
       }

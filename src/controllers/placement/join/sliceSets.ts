@@ -29,7 +29,7 @@ export class SliceSets {
   /** The placement of each slice, by `space name`. */
   readonly #placements = new Map<string, string>()
   /** Sets that are another in the snapshot that is being told; absent when none is. */
-  #told: Map<string, readonly [space: string, placement: string]> | undefined
+  #changed: Map<string, readonly [space: string, placement: string]> | undefined
 
   constructor(join: Pick<PlacementJoin, 'setDestinations' | 'spec'>) {
     this.#join = join
@@ -37,13 +37,13 @@ export class SliceSets {
 
   /** A snapshot begins; {@link synced} ends it. */
   begin(): void {
-    this.#told ??= new Map()
+    this.#changed ??= new Map()
   }
 
   synced(): void {
-    const told = this.#told
-    this.#told = undefined
-    for (const [space, placement] of told?.values() ?? []) this.#settle(space, placement)
+    const changed = this.#changed
+    this.#changed = undefined
+    for (const [space, placement] of changed?.values() ?? []) this.#settle(space, placement)
   }
 
   set(space: string, name: string, slice: KubeObject | undefined): void {
@@ -61,7 +61,7 @@ export class SliceSets {
     const old = parts.get(name)
     parts.set(name, {
       rows: destinationsIn(slice),
-      before: this.#told && old ? [...old.before, ...old.rows] : [],
+      before: this.#changed && old ? [...old.before, ...old.rows] : [],
       count: name === placement ? sliceCount(slice) : 0,
       kept: slice.metadata.labels?.[PLACEMENT_LABEL] !== undefined,
       gone: false,
@@ -85,8 +85,8 @@ export class SliceSets {
   #settle(space: string, placement: string): void {
     const parts = this.#partsOf(space, placement)
     const isOld = [...parts.values()].some(({ gone, before }) => gone || before.length > 0)
-    if (this.#told) {
-      if (isOld) this.#told.set(`${space} ${placement}`, [space, placement])
+    if (this.#changed) {
+      if (isOld) this.#changed.set(`${space} ${placement}`, [space, placement])
     } else if (isOld) {
       const isWhole = this.#isWhole(space, placement, parts)
       for (const [name, part] of parts) {

@@ -20,7 +20,7 @@ export interface SpaceClosingDeps {
 export class SpaceClosing {
   readonly #deps: SpaceClosingDeps
   /** How many objects of a space are being told something right now. */
-  readonly #telling = new Map<string, number>()
+  readonly #reporting = new Map<string, number>()
   /** Spaces that are followed only to take back feedback of an earlier run. */
   readonly #leftovers = new Set<string>()
 
@@ -36,7 +36,7 @@ export class SpaceClosing {
   close(space: string): boolean {
     const { join, workloads, isPending } = this.#deps
     if (join.isWorkloadSpace(space) || join.hasFeedback(space) || isPending(space)) return false
-    if (this.#telling.has(space)) return false
+    if (this.#reporting.has(space)) return false
     if (this.#leftovers.has(space) && !workloads.isSynced(space)) return false
     this.#leftovers.delete(space)
     workloads.close(space)
@@ -45,14 +45,14 @@ export class SpaceClosing {
   }
 
   /** The space stays open while one of its objects is told something. */
-  async whileTelling<T>(space: string, telling: () => Promise<T>): Promise<T> {
-    this.#telling.set(space, (this.#telling.get(space) ?? 0) + 1)
+  async whileReporting<T>(space: string, report: () => Promise<T>): Promise<T> {
+    this.#reporting.set(space, (this.#reporting.get(space) ?? 0) + 1)
     try {
-      return await telling()
+      return await report()
     } finally {
-      const others = this.#telling.get(space)! - 1
-      if (others > 0) this.#telling.set(space, others)
-      else this.#telling.delete(space)
+      const others = this.#reporting.get(space)! - 1
+      if (others > 0) this.#reporting.set(space, others)
+      else this.#reporting.delete(space)
       this.closeIfIdle(space)
     }
   }

@@ -111,6 +111,6 @@ export function* reportTasks(space: string, names: readonly string[]): Generator
 }
 
 /** Who draws what follows from a space's changes beside copies: it does not wait until those are done. */
-export function told(space: string): string {
+export function reportOwner(space: string): string {
   return `told ${space}`
 }

@@ -211,7 +211,7 @@ export class Workload {
   #removeDefinitions(fact: ObjectFact, how: Departure = 'left'): void {
     const implicit = [...this.#placements].filter(([, p]) => !p.explicit.has(fact.key) && definesUsed(p, fact))
     this.#unindex(fact)
-    for (const [name] of implicit) this.#tell(name, fact.key, how)
+    for (const [name] of implicit) this.#notify(name, fact.key, how)
   }
 
   setPlacement(name: string, spec: PlacementSpec): void {
@@ -229,8 +229,8 @@ export class Workload {
       before.wantMultiWECReportedState !== spec.wantMultiWECReportedState
     old.spec = spec
     if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
-      for (const key of this.selectedBy(name)) this.#tell(name, key, 'changed')
-    else if (flipped) for (const key of [...old.explicit]) this.#tell(name, key, 'changed')
+      for (const key of this.selectedBy(name)) this.#notify(name, key, 'changed')
+    else if (flipped) for (const key of [...old.explicit]) this.#notify(name, key, 'changed')
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
   }
 
@@ -331,7 +331,7 @@ export class Workload {
 
   #take(name: string, placement: Placement, fact: ObjectFact): void {
     placement.explicit.add(fact.key)
-    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'joined')
+    this.#notify(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'joined')
     const used = resourceKey(fact.resource)
     const count = placement.uses.get(used) ?? 0
     placement.uses.set(used, count + 1)
@@ -344,7 +344,7 @@ export class Workload {
     const count = placement.uses.get(used)! - 1
     if (count > 0) placement.uses.set(used, count)
     else placement.uses.delete(used)
-    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : how)
+    this.#notify(name, fact.key, definesUsed(placement, fact) ? 'changed' : how)
     if (count === 0) this.#definersFollow(name, placement, used, how)
   }
 
@@ -355,24 +355,24 @@ export class Workload {
       const others = this.#objects
         .get(key)!
         .defines.some(gr => resourceKey(gr) !== used && placement.uses.has(resourceKey(gr)))
-      if (!others) this.#tell(name, key, change)
+      if (!others) this.#notify(name, key, change)
     }
   }
 
   #announce(fact: ObjectFact, change: 'changed'): void {
     for (const [name, placement] of this.#placements) {
-      if (isSelected(placement, fact)) this.#tell(name, fact.key, change)
+      if (isSelected(placement, fact)) this.#notify(name, fact.key, change)
     }
   }
 
   #announceImplicit(fact: ObjectFact, change: 'joined'): void {
     for (const [name, placement] of this.#placements) {
-      if (placement.explicit.has(fact.key)) this.#tell(name, fact.key, 'changed')
-      else if (definesUsed(placement, fact)) this.#tell(name, fact.key, change)
+      if (placement.explicit.has(fact.key)) this.#notify(name, fact.key, 'changed')
+      else if (definesUsed(placement, fact)) this.#notify(name, fact.key, change)
     }
   }
 
-  #tell(name: string, key: string, change: 'joined' | 'changed' | Departure): void {
+  #notify(name: string, key: string, change: 'joined' | 'changed' | Departure): void {
     const revision = change === 'left' || change === 'taken' ? 0 : (this.#objects.get(key)?.revision ?? 0)
     this.#onSelection(name, key, change, Math.max(this.#cause, revision))
   }

@@ -44,7 +44,7 @@ export interface WorkloadsDeps {
   /** The whole space is known (again). */
   synced: (space: string) => void
   /** Something in the space changed; `told` is the key of an object that carries feedback. */
-  changed: (space: string, told?: string) => void
+  changed: (space: string, key?: string) => void
   /** An object is going to be forgotten: deleted by name, or for another reason. */
   gone: (space: string, key: string, byName: boolean) => void
   came: (space: string, key: string) => void
@@ -57,7 +57,7 @@ export interface WorkloadsDeps {
   /** What the space serves may have changed. */
   kindsChanged: (space: string) => void
   /** Something was told that says where or how objects go; `undefined`: it is gone. */
-  heard: (space: string, ref: StreamedRef, revision: number | undefined) => void
+  seen: (space: string, ref: StreamedRef, revision: number | undefined) => void
 }
 
 /** Kinds that say where or how objects go. */
@@ -100,7 +100,7 @@ export class Workloads {
           if (!stop.signal.aborted) this.#change(space, event)
         },
         vanished: ref => {
-          if (PLACES.has(resourceKey(ref.resource))) this.#deps.heard(space, ref, undefined)
+          if (PLACES.has(resourceKey(ref.resource))) this.#deps.seen(space, ref, undefined)
           this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false)
         },
         waits: objects => this.#deps.waits(space, objects),
@@ -132,7 +132,7 @@ export class Workloads {
 
   #change(space: string, event: StreamEvent): void {
     if (PLACES.has(resourceKey(event.resource)))
-      this.#deps.heard(space, event, event.type === 'DELETED' ? undefined : event.revision)
+      this.#deps.seen(space, event, event.type === 'DELETED' ? undefined : event.revision)
     if (reachOf(event.resource) === 'none') return
     if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
     const key = objectKey(event.resource, event.namespace, event.name)

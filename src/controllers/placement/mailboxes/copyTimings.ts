@@ -12,9 +12,9 @@ const BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 /** Copies of one mailbox that are timed at once: each costs as much memory as a copy itself, in thousands of mailboxes. */
 export const TIMED = 32
 
-export type Stages = CarryFigures['stages']
+export type StageTimes = CarryFigures['stages']
 
-export function newStages(): Stages {
+export function newStageTimes(): StageTimes {
   const distribution = (): Distribution => new Distribution(BOUNDS)
   return {
     selected: distribution(),
@@ -39,14 +39,14 @@ interface Timed {
 
 export class CopyTimings {
   readonly #clock: Clock
-  readonly #stages: Stages
+  readonly #stages: StageTimes
   readonly #timed = new Map<string, Timed>()
   /** Those of which nothing but a status is awaited. */
   readonly #done = new Set<string>()
   /** Those that the syncer has looked at, and did not make so. */
   readonly #failed = new Set<string>()
 
-  constructor(clock: Clock, stages: Stages) {
+  constructor(clock: Clock, stages: StageTimes) {
     this.#clock = clock
     this.#stages = stages
   }

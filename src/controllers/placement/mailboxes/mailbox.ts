@@ -95,10 +95,10 @@ export class Mailbox {
   definitionChanges = 0
   synced = false
   /** During a later snapshot: keys that were known before and are not in it yet. */
-  #untold: Set<string> | undefined
+  #unseen: Set<string> | undefined
   #hasConfig = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
-  told = Number.POSITIVE_INFINITY
+  received = Number.POSITIVE_INFINITY
 
   constructor(name: string, space: string, timing: MailboxTiming = {}) {
     this.name = name
@@ -126,34 +126,34 @@ export class Mailbox {
    * and must not bring back what is gone.
    */
   isNews({ metadata }: KubeObject): boolean {
-    return Number(metadata.resourceVersion) > this.told
+    return Number(metadata.resourceVersion) > this.received
   }
 
   /** A snapshot begins: what is known and not part of it is gone. */
   beginSnapshot(): void {
-    this.told = Number.POSITIVE_INFINITY
+    this.received = Number.POSITIVE_INFINITY
     const namespaces = [...this.namespaces].map(namespaceKey)
     const known = [...this.copies.keys(), ...this.carried.keys(), ...this.others.keys(), ...namespaces]
-    this.#untold = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
+    this.#unseen = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
   }
 
   /** The snapshot is complete. Answers the keys that are gone since the last one. */
   endSnapshot(revision: number): Iterable<string> {
-    const gone = this.#untold ?? []
-    this.#untold = undefined
-    this.told = revision
+    const gone = this.#unseen ?? []
+    this.#unseen = undefined
+    this.received = revision
     return gone
   }
 
   /** The stream sent an object of the mailbox. */
-  tell(key: string, isThere: boolean): void {
-    this.#untold?.delete(key)
+  receive(key: string, isThere: boolean): void {
+    this.#unseen?.delete(key)
     if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere
   }
 
   /** Whether a snapshot is under way. */
-  get isBeingTold(): boolean {
-    return this.told === Number.POSITIVE_INFINITY
+  get isReading(): boolean {
+    return this.received === Number.POSITIVE_INFINITY
   }
 
   /** A write of ours begins. */
@@ -171,29 +171,29 @@ export class Mailbox {
   /** Whether all that follows from a version of a copy was looked at when it was written, or found right. */
   isSettled(key: string, revision: number): boolean {
     const known = this.copies.get(key)
-    return known?.settled === true && !this.isBeingTold && known.resourceVersion === String(revision)
+    return known?.settled === true && !this.isReading && known.resourceVersion === String(revision)
   }
 
   /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
-  hasTold(key: string, resourceVersion: string): boolean {
-    const heard = this.#writing.get(key)
-    if (heard === undefined || String(heard.revision) !== resourceVersion) return false
+  hasReceived(key: string, resourceVersion: string): boolean {
+    const received = this.#writing.get(key)
+    if (received === undefined || String(received.revision) !== resourceVersion) return false
     this.#writing.set(key, undefined)
     return true
   }
 
   /** The write is over: what was told meanwhile that was not ours. */
   end(key: string): StreamEvent | undefined {
-    const heard = this.#writing.get(key)
+    const received = this.#writing.get(key)
     this.#writing.delete(key)
-    return heard
+    return received
   }
 
   /** The same, before a later change of the object is looked at. */
   overtake(key: string): StreamEvent | undefined {
-    const heard = this.#writing.get(key)
-    if (heard !== undefined) this.#writing.set(key, undefined)
-    return heard
+    const received = this.#writing.get(key)
+    if (received !== undefined) this.#writing.set(key, undefined)
+    return received
   }
 
   /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */

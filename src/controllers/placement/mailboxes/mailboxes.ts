@@ -37,7 +37,7 @@ import { readySpaceOf } from '../../../placement/words/topology.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { ClaimedBy, Signals } from '../signals/signals.ts'
-import { CopyTimings, type Stages } from './copyTimings.ts'
+import { CopyTimings, type StageTimes } from './copyTimings.ts'
 import { InternedNames } from './internedNames.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
 import { isEmptyIn, Mailbox, type MailboxListener, SYNCER_CONFIG_KEY } from './mailbox.ts'
@@ -58,7 +58,7 @@ export interface MailboxesDeps {
   /** A mailbox is there no longer, or is made again. */
   closed?: (mailbox: string) => void
   /** Where is counted how long copies take. */
-  stages?: Stages
+  stages?: StageTimes
 }
 
 /** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
@@ -126,8 +126,8 @@ export class Mailboxes {
 
   /** A write of ours into the mailbox is over: what was told of the object meanwhile is looked at now, unless it is that. */
   written(mailbox: Mailbox, key: string): void {
-    const heard = mailbox.end(key)
-    if (heard) this.#look(mailbox, key, heard)
+    const received = mailbox.end(key)
+    if (received) this.#look(mailbox, key, received)
   }
 
   /** What a write of ours made, or was found right: what follows from that beside its content. */
@@ -139,7 +139,7 @@ export class Mailboxes {
 
   /** What mailboxes have told was looked at: what of it was kept for that is forgotten, unless one is telling. */
   looked(): void {
-    for (const mailbox of this.all()) if (mailbox.isBeingTold) return
+    for (const mailbox of this.all()) if (mailbox.isReading) return
     this.#likenesses.clear()
   }
 
@@ -188,10 +188,10 @@ export class Mailboxes {
 
   #change(mailbox: Mailbox, event: StreamEvent): void {
     const { resource, namespace, name, type, revision } = event
-    if (revision > mailbox.told) mailbox.told = revision
+    if (revision > mailbox.received) mailbox.received = revision
     const id = resourceKey(resource)
     const key = objectKey(resource, namespace, name)
-    mailbox.tell(key, type !== 'DELETED')
+    mailbox.receive(key, type !== 'DELETED')
     const before = mailbox.overtake(key)
     if (before) this.#look(mailbox, key, before)
     if (type === 'DELETED') {
@@ -200,7 +200,7 @@ export class Mailboxes {
     }
     const isPlain = id !== NAMESPACES_ID && id !== CRDS_ID
     if (isPlain && (mailbox.awaits(key, event) || mailbox.isSettled(key, revision))) return
-    const likened = isPlain && mailbox.isBeingTold ? this.#likenesses.of(event) : undefined
+    const likened = isPlain && mailbox.isReading ? this.#likenesses.of(event) : undefined
     if (likened && !mailbox.carried.has(key)) this.#take(mailbox, key, event, likened)
     else this.#look(mailbox, key, event)
   }
@@ -262,7 +262,7 @@ export class Mailboxes {
       if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
       this.#noteState(mailbox, key, object)
       // all that a snapshot tells is looked at when it is complete
-      if (settled || mailbox.isBeingTold) return
+      if (settled || mailbox.isReading) return
     } else {
       if (!known) return
       mailbox.health.forget(key)
@@ -316,7 +316,7 @@ export class Mailboxes {
     mailbox.generations.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
-    mailbox.changes.gone(key, mailbox.told)
+    mailbox.changes.gone(key, mailbox.received)
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)

@@ -25,7 +25,7 @@ export class PendingChanges {
   readonly #named = new Map<string, number>()
   readonly #writing = new Set<string>()
   /** Copies that were reported behind although nothing had named them. */
-  readonly #toldBehind = new Set<string>()
+  readonly #reportedBehind = new Set<string>()
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
   #pendingMarks = 0
@@ -81,13 +81,13 @@ export class PendingChanges {
    * A report says that the copy is not as it should be. Where nothing has named it, as where other hands have changed it or taken it
    * away, that it is again is otherwise no news.
    */
-  toldBehind(key: string): void {
-    if (!this.#named.has(key)) this.#toldBehind.add(key)
+  reportedBehind(key: string): void {
+    if (!this.#named.has(key)) this.#reportedBehind.add(key)
   }
 
   /** Whether a report said so; once. */
-  wasToldBehind(key: string): boolean {
-    return this.#toldBehind.delete(key)
+  wasReportedBehind(key: string): boolean {
+    return this.#reportedBehind.delete(key)
   }
 
   changed(key: string, revision: number): void {

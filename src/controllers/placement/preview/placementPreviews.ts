@@ -171,8 +171,8 @@ export class PlacementPreviews implements PreviewReceiver {
     const { resource, namespace, name, customizer } = fact
     const findings = scene.groups.begin(object)
     const isSeen = await mayGet?.(resource, { namespace, name })
-    const told = isSeen ? findings : unseen(findings, scene.customizers.has(customizer))
-    return { ...(await this.#previewOne(scene, { resource, object, operation: 'unchanged' }, told)), isMoved: true }
+    const shown = isSeen ? findings : unseen(findings, scene.customizers.has(customizer))
+    return { ...(await this.#previewOne(scene, { resource, object, operation: 'unchanged' }, shown)), isMoved: true }
   }
 
   #scene(

@@ -36,7 +36,7 @@ export class PreviewDisclosure {
     const location: SourceReaderDeps['location'] = (cluster, name) => {
       const found = deps.location(cluster, name)
       if (!found) return undefined
-      const annotations = Object.fromEntries(Object.entries(found.metadata.annotations ?? {}).filter(isTold))
+      const annotations = Object.fromEntries(Object.entries(found.metadata.annotations ?? {}).filter(isDisclosed))
       return { ...found, metadata: { ...found.metadata, annotations } }
     }
     this.#asked = new SourceReader({ ...deps, location })
@@ -74,11 +74,11 @@ export class PreviewDisclosure {
 
   #hasAnnotations({ cluster, locationName }: Destination): boolean {
     const { annotations = {} } = this.#deps.location(cluster, locationName)?.metadata ?? {}
-    return !Object.entries(annotations).every(isTold)
+    return !Object.entries(annotations).every(isDisclosed)
   }
 }
 
 /** The server's own say where an object is, which spaces are told. */
-function isTold([key]: [string, string]): boolean {
+function isDisclosed([key]: [string, string]): boolean {
   return key.startsWith('kcp.io/')
 }

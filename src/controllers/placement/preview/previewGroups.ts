@@ -67,9 +67,9 @@ export class PreviewGroups {
     const gather = (action: PreviewAction, way: Destination, why?: Reason, before?: Shown, after?: Shown): void => {
       // only our bookkeeping differs
       const is = action === 'Update' && before !== undefined && before.digest === after?.digest ? 'Unchanged' : action
-      const said = is === 'Unchanged' ? [] : [before?.digest ?? null, after?.digest ?? null]
+      const digests = is === 'Unchanged' ? [] : [before?.digest ?? null, after?.digest ?? null]
       const id = createHash('sha256')
-        .update(JSON.stringify([is, why?.message, ...said]))
+        .update(JSON.stringify([is, why?.message, ...digests]))
         .digest('base64')
       let group = found.get(id)
       if (!group) {
@@ -115,8 +115,8 @@ export class PreviewGroups {
         without(annotations, key => !isShownMark(key)),
       ),
     }
-    const said = isSecret ? yield* this.#hashed(fields) : fields
-    const whole = { apiVersion, kind, metadata: kept, ...said }
+    const shown = isSecret ? yield* this.#hashed(fields) : fields
+    const whole = { apiVersion, kind, metadata: kept, ...shown }
     return { object: whole, ...(yield* this.#digests.of(whole)) }
   }
 

@@ -102,9 +102,9 @@ export class PreviewLive {
 /** A syncer's word, in the form of the object that it is about: it may say anything. */
 function objectOf(
   { apiVersion, kind, metadata: { name, namespace } }: KubeObject,
-  said: Record<string, unknown>,
+  reported: Record<string, unknown>,
 ): KubeObject {
-  const { metadata, ...fields } = said
+  const { metadata, ...fields } = reported
   const texts = (field: 'labels' | 'annotations'): Record<string, string> => {
     const map = isRecord(metadata) ? metadata[field] : undefined
     const entries = Object.entries(isRecord(map) ? map : {})

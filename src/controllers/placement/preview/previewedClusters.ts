@@ -123,7 +123,7 @@ export class PreviewedClusters {
       return isShown ? await show('Create', location, { after: whole }) : findings.add('Create', location, HIDDEN)
     const showsThere = await disclosure.showsCopy(at, copy)
     // whether a guess is right is nobody's business either: that is told only of what says the same as the stored object
-    if (!(isShown && showsThere) && !(await this.#saysAsStored(scene, imagined)))
+    if (!(isShown && showsThere) && !(await this.#isAsStored(scene, imagined)))
       return findings.add('Update', location, MAY_BE_HIDDEN)
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
@@ -173,7 +173,7 @@ export class PreviewedClusters {
   }
 
   /** Whether nothing that customization goes by is another than what is stored, nor what it is made of. */
-  async #saysAsStored({ sources, customizers }: Scene, { space, fact, object }: Imagined): Promise<boolean> {
+  async #isAsStored({ sources, customizers }: Scene, { space, fact, object }: Imagined): Promise<boolean> {
     const known = this.#deps.join.fact(space, fact.key)
     const stored = known && (await sources.read(space, known))
     if (!stored || customizers.has(fact.customizer) || known.customizer !== fact.customizer) return false

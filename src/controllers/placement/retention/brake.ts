@@ -41,7 +41,7 @@ interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
   /** No copy is left that the space wants no more. */
   emptied: (space: string) => void
   /** {@link Brake.holdOf} answers otherwise. */
-  tell: (space: string, placement: string) => void
+  report: (space: string, placement: string) => void
 }
 
 export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
@@ -184,10 +184,10 @@ export class Brake {
       ledger?.confirmed.delete(name)
       return
     }
-    const { told, inherited, confirmed: confirmations } = this.#list.ledger(space)
+    const { reported, inherited, confirmed: confirmations } = this.#list.ledger(space)
     if (confirmed === undefined) confirmations.delete(name)
     else confirmations.set(name, confirmed)
-    if (since !== undefined && !told.has(name)) inherited.set(name, since)
+    if (since !== undefined && !reported.has(name)) inherited.set(name, since)
     this.#deps.ask(space)
   }
 
@@ -244,7 +244,7 @@ export class Brake {
   /** What is held of a placement; `unknown` as long as nobody has looked. */
   holdOf(space: string, placement: string): Hold | 'unknown' | undefined {
     const ledger = this.#list.known(space)
-    if (ledger?.told.has(placement)) return this.#holds.get(space)
+    if (ledger?.reported.has(placement)) return this.#holds.get(space)
     return ledger?.inherited.has(placement) ? 'unknown' : undefined
   }
 
@@ -269,7 +269,7 @@ export class Brake {
   /** The hold of a space, and the first by name of the placements that are told of it. */
   holdIn(space: string): { readonly hold: Hold; readonly placement: string | undefined } | undefined {
     const hold = this.#holds.get(space)
-    return hold && { hold, placement: [...(this.#list.known(space)?.told ?? [])].sort()[0] }
+    return hold && { hold, placement: [...(this.#list.known(space)?.reported ?? [])].sort()[0] }
   }
 
   async judge(space: string): Promise<void> {
@@ -324,7 +324,7 @@ export class Brake {
       else free(removal)
     }
     for (const removal of this.#released(space, ledger, nowMs)) free(removal)
-    this.#tellHold(space, ledger)
+    this.#reportHold(space, ledger)
     const changed = [...ledger.removals].filter(one => before.has(one) !== (one.state === 'held'))
     if (changed.length > 0) this.#deps.stays(space, changed)
     this.#deps.again(again, space)
@@ -433,23 +433,24 @@ export class Brake {
       for (const name of isAnyOf(inherited.keys(), names) ? inherited.keys() : names) askers.add(name)
     ledger.since ??= [...inherited.values()].sort()[0] ?? timestamp(new Date(nowMs))
     const hash = planHash(held, ledger.since)
-    return this.#toldOf(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
+    return this.#concerned(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
   }
 
   /** The EdgePlacements whose copies are held. */
-  #toldOf(space: string, ledger: BrakeLedger): string[] {
+  #concerned(space: string, ledger: BrakeLedger): string[] {
     const names = new Set(this.#deps.join.placementNames(space))
-    const told = new Set<string>()
+    const concerned = new Set<string>()
     for (const { had } of ledger.held()) {
-      for (const name of isAnyOf(had.keys(), names) ? had.keys() : ledger.askers) if (names.has(name)) told.add(name)
+      for (const name of isAnyOf(had.keys(), names) ? had.keys() : ledger.askers)
+        if (names.has(name)) concerned.add(name)
     }
-    return [...told]
+    return [...concerned]
   }
 
-  #tellHold(space: string, ledger: BrakeLedger): void {
+  #reportHold(space: string, ledger: BrakeLedger): void {
     const held = ledger.held()
-    const before = [...ledger.told, ...ledger.inherited.keys()]
-    ledger.told = new Set(this.#toldOf(space, ledger))
+    const before = [...ledger.reported, ...ledger.inherited.keys()]
+    ledger.reported = new Set(this.#concerned(space, ledger))
     ledger.inherited.clear()
     if (held.length === 0) {
       ledger.since = undefined
@@ -458,7 +459,7 @@ export class Brake {
     } else {
       this.#holds.set(space, holdOf(held, ledger.since ?? ''))
     }
-    for (const name of new Set([...before, ...ledger.told])) this.#deps.tell(space, name)
+    for (const name of new Set([...before, ...ledger.reported])) this.#deps.report(space, name)
   }
 
   /** Whether somebody deleted by name what brought the copy, or nobody is left to be asked. */

@@ -62,7 +62,7 @@ export class BrakeLedger {
   /** Namespaces that are being deleted, with what was in them. */
   readonly going = new Map<string, Set<string>>()
   /** EdgePlacements that say that there is a hold. */
-  told = new Set<string>()
+  reported = new Set<string>()
   /** Those that are asked about copies of which nobody knows whose they were. */
   readonly askers = new Set<string>()
   /** Those that an earlier run told, and since when. */
@@ -79,8 +79,8 @@ export class BrakeLedger {
   readonly #gone = new Map<string, { readonly atMs: number; readonly mailbox: string; readonly key: string }>()
 
   isEmpty(nowMs: number): boolean {
-    const { withdrawn, going, told, inherited, confirmed, unseen } = this
-    const isKept = [withdrawn, going, told, inherited, confirmed, unseen].some(({ size }) => size > 0)
+    const { withdrawn, going, reported, inherited, confirmed, unseen } = this
+    const isKept = [withdrawn, going, reported, inherited, confirmed, unseen].some(({ size }) => size > 0)
     return !isKept && !this.isPending && this.recent(nowMs).size === 0
   }
 

@@ -6,7 +6,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Clock } from '../../../client/clock.ts'
-import { type ClusterOutcome, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
+import { type ClusterOutcome, UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
 import { isSameOffer, type Offer } from '../../../placement/outcome/offer.ts'
 import type {
   ClusterVersions,
@@ -38,7 +38,7 @@ interface Session {
   unlisted: OutcomeReport['unlisted']
   versions: ClusterVersions | undefined
   offer: Offer | undefined
-  heardAtMs: number
+  reportedAtMs: number
   live: boolean
   /** Of the timer that ends the wait for its next word; absent while none runs. */
   cancel: (() => void) | undefined
@@ -66,7 +66,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
   }
 
   of(space: string): ClusterOutcome {
-    return this.#sessions.get(space) ?? UNHEARD
+    return this.#sessions.get(space) ?? UNREPORTED
   }
 
   /** Takes in what the syncer of a mailbox says. */
@@ -95,7 +95,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
     }
     const offer = this.#offerOf(report, known)
     const { session: id, number, unreachable = false, compared, processed, unlisted, versions } = report
-    const said = {
+    const reported = {
       number,
       unreachable,
       compared,
@@ -104,7 +104,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       unlisted,
       versions,
       offer,
-      heardAtMs: nowMs,
+      reportedAtMs: nowMs,
       live: true,
     }
     const isOther =
@@ -116,10 +116,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
       JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
     const isFurther = known?.processed !== processed && (this.#deps.isAwaited?.(space) ?? true)
     const isNews = isOther || isFurther || keys.length > 0 || known.offer !== offer
-    if (known?.id === id) Object.assign(known, said)
+    if (known?.id === id) Object.assign(known, reported)
     else {
       this.#end(space)
-      this.#sessions.set(space, { id, ...said, cancel: undefined })
+      this.#sessions.set(space, { id, ...reported, cancel: undefined })
     }
     this.#watch(space)
     if (isNews) this.#deps.changed(space, isOther ? 'all' : keys)
@@ -127,11 +127,11 @@ export class ClusterOutcomes implements OutcomeReceiver {
   }
 
   /** The connection of a session has ended. */
-  silent(space: string, id: string, heardAtMs = this.#deps.clock.now()): void {
+  silent(space: string, id: string, reportedAtMs = this.#deps.clock.now()): void {
     const session = this.#sessions.get(space)
     if (!session?.live || session.id !== id) return
     session.live = false
-    session.heardAtMs = heardAtMs
+    session.reportedAtMs = reportedAtMs
     session.cancel?.()
     session.cancel = undefined
     this.#deps.changed(space, 'all')
@@ -172,9 +172,9 @@ export class ClusterOutcomes implements OutcomeReceiver {
     session.cancel = this.#deps.clock.after(inMs, () => {
       session.cancel = undefined
       if (this.#sessions.get(space) !== session || !session.live) return
-      const leftMs = session.heardAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
+      const leftMs = session.reportedAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
       if (leftMs > 0) this.#arm(space, session, leftMs)
-      else this.silent(space, session.id, session.heardAtMs)
+      else this.silent(space, session.id, session.reportedAtMs)
     })
   }
 }

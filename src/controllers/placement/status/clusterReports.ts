@@ -89,13 +89,13 @@ export class ClusterReports {
     const nowMs = clock.now()
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
-    const said = outcome(mailbox.space)
-    if (said.compared) mailbox.changes.processed(said.processed, isInDoubt(said))
+    const reported = outcome(mailbox.space)
+    if (reported.compared) mailbox.changes.processed(reported.processed, isInDoubt(reported))
     const { unprocessed } = mailbox.changes
     const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
-    const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
+    const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, reported))
     const indexed = inventory.target(mailbox.name)
     const later = laterOf(behindMs !== undefined && !isBehind ? INTERVAL_MS : untilEviction(indexed?.evictAtMs, nowMs))
     if (!indexed) return later
@@ -106,28 +106,28 @@ export class ClusterReports {
     if (target?.metadata.uid !== uid) return later
     const known = isRecord(target.status) ? target.status.outcome : undefined
     const wasReachable = at(known, 'reachable') !== false
-    const unlistedKinds = said.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
+    const unlistedKinds = reported.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
     const evictAfter = str(target.spec, 'evictAfter')
     const isEvicted = Date.parse(evictAfter) <= nowMs
-    const eviction = isEvicted ? evictionOf(mailbox, said, evictAfter, at(known, 'eviction')) : undefined
+    const eviction = isEvicted ? evictionOf(mailbox, reported, evictAfter, at(known, 'eviction')) : undefined
     const news = {
-      reporting: said.live,
+      reporting: reported.live,
       // of a cluster whose syncer is silent it stays as it said last
-      reachable: said.live ? said.unreachable !== true : wasReachable,
+      reachable: reported.live ? reported.unreachable !== true : wasReachable,
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
-      failures: failuresOf(said, mailbox.copies.size),
+      failures: failuresOf(reported, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
       ...(eviction && { eviction }),
     }
     const next = eviction && eviction.remaining > 0 ? laterOf(INTERVAL_MS) : later
     const syncedResources = synced ?? at(target.status, 'syncedResources')
-    const versions = said.versions ?? at(target.status, 'versions')
+    const versions = reported.versions ?? at(target.status, 'versions')
     // a cluster of which nothing was ever heard has nothing to tell
     const isSame =
       equalJson(news, known) &&
       equalJson(versions, at(target.status, 'versions')) &&
       equalJson(syncedResources, at(target.status, 'syncedResources'))
-    if (isSame || (known === undefined && !said.live && !eviction)) return next
+    if (isSame || (known === undefined && !reported.live && !eviction)) return next
     const lag = { since: null, ...news.lag }
     const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
     const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }

@@ -27,16 +27,16 @@ export interface Eviction {
 }
 
 /** @param before as the SyncTarget reports it now */
-export function evictionOf(mailbox: EvictedMailbox, said: ClusterOutcome, after: string, before: unknown): Eviction {
+export function evictionOf(mailbox: EvictedMailbox, outcome: ClusterOutcome, after: string, before: unknown): Eviction {
   const there = mailbox.copies.size - keptNamespaces(mailbox)
   // a syncer that is silent, or has not compared yet, says nothing new
-  if (!said.live || !said.compared) {
+  if (!outcome.live || !outcome.compared) {
     const reported = str(before, 'after') === after ? num(before, 'remaining') : 0
     return { after, remaining: Math.max(there + mailbox.changes.removed, reported) }
   }
   let waiting = 0
-  for (const [key, { state }] of said.exceptions) if (!isDone(state) && !mailbox.copies.has(key)) waiting++
-  for (const [state, count] of Object.entries(said.unlisted))
+  for (const [key, { state }] of outcome.exceptions) if (!isDone(state) && !mailbox.copies.has(key)) waiting++
+  for (const [state, count] of Object.entries(outcome.unlisted))
     if (!isDone(state as OutcomeState)) waiting += Math.min(count, MOST_UNLISTED)
   return { after, remaining: there + Math.max(waiting, mailbox.changes.removed) }
 }

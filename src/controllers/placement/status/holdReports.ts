@@ -23,7 +23,7 @@ export interface HoldReportsDeps {
   /** Name of a mailbox's cluster. */
   clusterOf: (mailbox: string) => string
   events: Pick<EventRecorder, 'record'>
-  log: Pick<CrowdLog, 'tell'>
+  log: Pick<CrowdLog, 'log'>
 }
 
 /** `undefined`: nothing is held. */
@@ -90,7 +90,7 @@ export class HoldReports {
       }
       if (type !== DELETION_HELD) continue
       const [level, held, text] = status === 'True' ? BEGINS : ENDS
-      log.tell(level, { space, edgePlacement: before.metadata.name, ...(held && { held: message }) }, text)
+      log.log(level, { space, edgePlacement: before.metadata.name, ...(held && { held: message }) }, text)
     }
   }
 

@@ -21,7 +21,7 @@ interface Outage {
   /** Since when those are silent of which nothing was told, the first one first. */
   readonly sinceMs: Map<string, number>
   /** Those of which it is told, until it is told that all of them are back. */
-  told: ReadonlySet<string>
+  reported: ReadonlySet<string>
 }
 
 const MAX_NAMES = 5
@@ -40,7 +40,7 @@ export class OutageEvents {
   }
 
   /** @returns after how long to call it again; `undefined`: when something is another */
-  async tell(
+  async report(
     space: string,
     placement: KubeObject,
     { fallen, clusters }: { fallen: Fallen; clusters: number },
@@ -49,18 +49,18 @@ export class OutageEvents {
     const id = `${space} ${placement.metadata.name ?? ''}`
     const known = this.#outages.get(id)
     if (!known && fallen.size === 0) return undefined
-    const outage: Outage = known ?? { sinceMs: new Map(), told: new Set() }
+    const outage: Outage = known ?? { sinceMs: new Map(), reported: new Set() }
     this.#outages.set(id, outage)
-    const { sinceMs, told } = outage
+    const { sinceMs, reported } = outage
     const nowMs = steadyMs(clock)
     for (const one of sinceMs.keys()) if (!fallen.has(one)) sinceMs.delete(one)
-    for (const one of fallen.keys()) if (!told.has(one) && !sinceMs.has(one)) sinceMs.set(one, nowMs)
+    for (const one of fallen.keys()) if (!reported.has(one) && !sinceMs.has(one)) sinceMs.set(one, nowMs)
     const due = [...sinceMs.keys()].filter(one => nowMs - sinceMs.get(one)! >= SILENCE_MS)
-    const silent = new Set([...due, ...[...told].filter(one => fallen.has(one))])
-    const isNews = due.length > 0 || (told.size > 0 && silent.size === 0 && clusters > 0)
+    const silent = new Set([...due, ...[...reported].filter(one => fallen.has(one))])
+    const isNews = due.length > 0 || (reported.size > 0 && silent.size === 0 && clusters > 0)
     // as it was until it is written: nobody else would tell it
     if (isNews && !(await events.record(space, placement, eventOf(silent, fallen, clusters)))) return SILENCE_MS
-    outage.told = silent
+    outage.reported = silent
     for (const one of due) sinceMs.delete(one)
     if (sinceMs.size + silent.size === 0) this.#outages.delete(id)
     const [firstMs] = sinceMs.values()

@@ -71,10 +71,10 @@ export function stageConditions({
   ]
 }
 
-type Said = Omit<StageCondition, 'type'>
+type Finding = Omit<StageCondition, 'type'>
 
 /** The center's findings go first: no cluster's words push them out. */
-function placedBy(...refusals: readonly (Reason | undefined)[]): Said {
+function placedBy(...refusals: readonly (Reason | undefined)[]): Finding {
   const all = refusals.filter(one => one !== undefined)
   const [first] = all
   if (!first) return { status: 'True', reason: 'AllPlaced', message: '' }
@@ -82,24 +82,24 @@ function placedBy(...refusals: readonly (Reason | undefined)[]): Said {
 }
 
 /** Clusters that run what nobody places any more do not have what was asked for. */
-function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
+function unlessMoreStays(found: Finding, held: number, behindPause: number): Finding {
   const copies = held > 0 ? held : behindPause
-  if (copies === 0 || (said.status !== 'True' && said.reason !== NOT_RESOLVED)) return said
+  if (copies === 0 || (found.status !== 'True' && found.reason !== NOT_RESOLVED)) return found
   const [reason, until] =
     held > 0 ? ['DeletionHeld', 'until that is confirmed: see DeletionHeld'] : ['Paused', 'until the pause ends']
   const stay = `${copies} ${copies === 1 ? 'copy' : 'copies'} that nobody places any more stay in clusters ${until}`
-  return { status: 'False', reason, message: said.message === '' ? stay : `${said.message}; ${stay}` }
+  return { status: 'False', reason, message: found.message === '' ? stay : `${found.message}; ${stay}` }
 }
 
-function appliedIn(outcome: PlacementOutcome): Said {
+function appliedIn(outcome: PlacementOutcome): Finding {
   const { counts, broken, differing, silent, ambiguous } = outcome
-  const told = BY_PLACE.flatMap(([count, { words = count }]) =>
+  const counted = BY_PLACE.flatMap(([count, { words = count }]) =>
     counts[count] > 0 ? [`${counts[count]} ${words}`] : [],
   )
-  const say = (status: Said['status'], reason: string, more = ''): Said => ({
+  const finding = (status: Finding['status'], reason: string, more = ''): Finding => ({
     status,
     reason,
-    message: [told.join(', '), ...(more === '' ? [] : [more]), ...(counts.unknown > 0 ? [TOO_MUCH] : [])].join('; '),
+    message: [counted.join(', '), ...(more === '' ? [] : [more]), ...(counts.unknown > 0 ? [TOO_MUCH] : [])].join('; '),
   })
   const firstOf = (count: CopyCount): string => {
     const states = statesCounted(count).map(state => state.toLowerCase())
@@ -109,11 +109,11 @@ function appliedIn(outcome: PlacementOutcome): Said {
   const wrong = BY_RUNG.find(([count]) => count !== 'applied' && counts[count] > 0)
   if (wrong) {
     const [count, { status = 'False', reason = `${count[0]!.toUpperCase()}${count.slice(1)}` }] = wrong
-    return say(status, reason, count === 'stale' ? silentAt(silent) : firstOf(count))
+    return finding(status, reason, count === 'stale' ? silentAt(silent) : firstOf(count))
   }
-  if (counts.copies === 0) return say('True', 'NothingSelected')
-  if (counts.differing === 0) return say('True', 'AllApplied')
-  return say('True', 'AllApplied', `${counts.differing} of them not in all fields; ${firstOf('applied')}`)
+  if (counts.copies === 0) return finding('True', 'NothingSelected')
+  if (counts.differing === 0) return finding('True', 'AllApplied')
+  return finding('True', 'AllApplied', `${counts.differing} of them not in all fields; ${firstOf('applied')}`)
 }
 
 const ROWS = Object.entries(COPY_COUNTS) as [CopyCount, CountFacts][]
@@ -123,15 +123,15 @@ const silentAt = (silent: readonly string[]): string => `nothing is heard of the
 const TOO_MUCH = `more is wrong in a cluster than the ${MAX_EXCEPTIONS} objects that its syncer names, and the unknown may be part of it`
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */
-function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Said {
+function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Finding {
   const { copies, applied, healthy, progressing, degraded, stale } = counts
-  const told = [
+  const counted = [
     [healthy, 'healthy'],
     [progressing, 'progressing'],
     [degraded, 'degraded'],
     [copies - applied, 'not applied'],
   ] as const
-  const numbers = told.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
+  const numbers = counted.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
   if (degraded > 0) {
     const first = broken.find(({ state }) => state === 'degraded')
     const words = first ? `; at ${placeName(first, ambiguous)}, ${describeObject(first)}: ${first.message}` : ''

@@ -11,7 +11,7 @@ import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts
 import { mayConcern, refusersIn, summaryIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
 
-export interface Verdict {
+export interface Findings {
   readonly stages: Stages
   /** Of objects whose status is asked for, and told by nobody; `undefined`: there are none. */
   readonly withheld: Reason | undefined
@@ -23,25 +23,25 @@ export interface Verdict {
 
 const MAX_MESSAGE = 2000
 
-export function conditionsFor(placement: KubeObject, verdict: Verdict, observedGeneration: number): Condition[] {
-  const conditions = saidOf(verdict, observedGeneration, type => conditionOf(placement, type))
+export function conditionsFor(placement: KubeObject, findings: Findings, observedGeneration: number): Condition[] {
+  const conditions = foundIn(findings, observedGeneration, type => conditionOf(placement, type))
   return conditions.map(one => ({ ...one, message: shortened(one.message, MAX_MESSAGE), observedGeneration }))
 }
 
-function saidOf(
-  { stages, withheld, isFirst, isSelected }: Verdict,
+function foundIn(
+  { stages, withheld, isFirst, isSelected }: Findings,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
-  const said = stageConditions(stages).flatMap(one => {
+  const conditions = stageConditions(stages).flatMap(one => {
     const was = known(one.type)
     if (one.type === 'Placed') return withStanding(one, was, stages.outcome, isSelected)
     // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
   })
-  if (withheld) return [...said, { type: STATUS_WITHHELD, status: 'True', ...withheld }]
-  return known(STATUS_WITHHELD) ? [...said, NONE_WITHHELD] : said
+  if (withheld) return [...conditions, { type: STATUS_WITHHELD, status: 'True', ...withheld }]
+  return known(STATUS_WITHHELD) ? [...conditions, NONE_WITHHELD] : conditions
 }
 
 /** A refusal stands while its object is selected and its cluster is not known to take it, also behind findings of the center. */
@@ -49,7 +49,7 @@ function withStanding(
   placed: Condition,
   was: Record<string, unknown> | undefined,
   { refused, doubtful }: Stages['outcome'],
-  isSelected: Verdict['isSelected'],
+  isSelected: Findings['isSelected'],
 ): Condition {
   if (refused) return placed
   // others may write the status, too: patterns run over no more than a message of ours has

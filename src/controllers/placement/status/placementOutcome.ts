@@ -7,7 +7,7 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
-import { UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
+import { UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
 import { type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
 import {
   COPY_STATES,
@@ -118,7 +118,7 @@ export async function placementOutcome(
     if (mailbox?.isUpsyncFull) full.push(at)
     if (common.state === 'Stale' && keys.length > 0) {
       if (silent.length < MAX_SILENT) silent.push(at)
-      if (outcome !== UNHEARD) fallen.set(mailboxName, at)
+      if (outcome !== UNREPORTED) fallen.set(mailboxName, at)
     }
     const isSelected = (key: string): boolean => workload.selects(name, key)
     const refusals: [key: string, words: string][] = []
@@ -127,7 +127,7 @@ export async function placementOutcome(
     const others: Broken[] = []
     const seen = new Map<string, CopyState>()
     /** How those are of which the status that came back does not tell. */
-    const told = new Map<string, HealthVerdict>()
+    const reported = new Map<string, HealthVerdict>()
     const look = (key: string): void => {
       work++
       if (seen.has(key) || !isSelected(key)) return
@@ -137,14 +137,14 @@ export async function placementOutcome(
       found[facts.count]++
       if (verdict.state === 'Refused') refusals.push([key, verdict.message || verdict.reason])
       const health = healthIn(verdict, undefined, outcome.exceptions.get(key)?.health)
-      if (health && facts.count === 'applied') told.set(key, health)
+      if (health && facts.count === 'applied') reported.set(key, health)
       if (isDiffering(verdict)) {
         differing++
         if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))
       }
       if (verdict.state === 'Projecting') projecting = true
       if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
-        mailbox?.changes.toldBehind(key)
+        mailbox?.changes.reportedBehind(key)
       if (facts.isListed && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
     }
     if (cluster.isMixed) for (const key of keys) look(key)
@@ -172,10 +172,10 @@ export async function placementOutcome(
       degraded++
       if (sick.length < MAX_BROKEN) sick.push(degradedOf(place, key, message))
     }
-    for (const [key, health] of told) count(key, health)
+    for (const [key, health] of reported) count(key, health)
     for (const [key, health] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
       work++
-      if ((seen.get(key) ?? common.state) === 'Applied' && !told.has(key)) count(key, health)
+      if ((seen.get(key) ?? common.state) === 'Applied' && !reported.has(key)) count(key, health)
     }
     if (broken.length > 0) lists.push(broken)
     if (sick.length > 0) ill.push(sick)

@@ -24,7 +24,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
-import { conditionsFor, type Verdict } from './placementConditions.ts'
+import { conditionsFor, type Findings } from './placementConditions.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import { namesOf } from './refusedCopies.ts'
 import { ReportPace } from './reportPace.ts'
@@ -49,8 +49,8 @@ export interface PlacementReportsDeps {
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Events about what authors have to act on. */
-  events: Pick<TroubleEvents, 'tell' | 'forget'>
-  outages: Pick<OutageEvents, 'tell' | 'forget'>
+  events: Pick<TroubleEvents, 'report' | 'forget'>
+  outages: Pick<OutageEvents, 'report' | 'forget'>
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
 }
@@ -291,9 +291,9 @@ export class PlacementReports {
     // a placement that is gone meanwhile is forgotten already
     if (join.spec(space, name)) this.#reported.set(`${space} ${name}`, Number(fields.observedResourceVersion ?? 0))
     const { broken, differing, fallen, ambiguous } = found.stages.outcome
-    await events.tell(space, placement, [...broken, ...differing], ambiguous)
+    await events.report(space, placement, [...broken, ...differing], ambiguous)
     const clusters = found.stages.outcome.counts.clusters
-    const requeueAfterMs = await outages.tell(space, placement, { fallen, clusters })
+    const requeueAfterMs = await outages.report(space, placement, { fallen, clusters })
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 }
@@ -315,16 +315,16 @@ interface Observed {
 /** It never goes back: what an earlier run said it had taken in, deletions too, this one has. */
 function observedNow(
   { status, metadata }: KubeObject,
-  { content = 0, isFirst, stages }: Verdict & Observed,
+  { content = 0, isFirst, stages }: Findings & Observed,
 ): { observedResourceVersion?: string } {
-  const said = Number(at(status, 'observedResourceVersion') ?? 0)
-  const before = said <= Number(metadata.resourceVersion) ? said : 0
+  const reported = Number(at(status, 'observedResourceVersion') ?? 0)
+  const before = reported <= Number(metadata.resourceVersion) ? reported : 0
   // the first look of a run leaves conditions of before while it is not known what has to change
   const now = isFirst && stages.outcome.projecting ? before : Math.max(before, content)
   return now > 0 ? { observedResourceVersion: String(now) } : {}
 }
 
-type Outcome = Verdict & Observed
+type Outcome = Findings & Observed
 
 type Counts = Pick<RefusalCount, 'add'>
 type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]

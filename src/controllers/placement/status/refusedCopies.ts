@@ -29,9 +29,9 @@ export class RefusedCopies {
 
   /** Adds all copies that one cluster refuses, each in the cluster's words. @param at its Location */
   add(at: string, copies: readonly (readonly [key: string, words: string])[]): void {
-    for (const [position, [key, said]] of copies.entries()) {
+    for (const [position, [key, text]] of copies.entries()) {
       // refusersIn() reads summaries: no cluster's words may name another refuser
-      const words = said.replaceAll(REFUSED_AT, 'refused at ')
+      const words = text.replaceAll(REFUSED_AT, 'refused at ')
       const object = describeObject(parseObjectKey(key))
       this.#count.add(object, { reason: REASON }, 1)
       if (position >= MAX_LISTED) continue

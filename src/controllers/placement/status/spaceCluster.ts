@@ -1,6 +1,6 @@
 /** One cluster as one space sees it, for a moment: it gives the state of each of the space's copies there. */
 import { type Allowance, refusedByAll } from '../../../placement/consent/allowance.ts'
-import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
+import { type ClusterOutcome, isInDoubt, UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
 import {
   CARRIED_UP,
   type ClusterSight,
@@ -67,7 +67,7 @@ export class SpaceCluster {
     const mailbox = deps.mailbox(name)
     this.sight = {
       mailbox,
-      outcome: mailbox ? deps.outcome(mailbox.space) : UNHEARD,
+      outcome: mailbox ? deps.outcome(mailbox.space) : UNREPORTED,
       projecting: !deps.isNamed(space) || !deps.isNamed(name),
     }
     this.isOpen =

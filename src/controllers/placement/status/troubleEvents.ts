@@ -40,35 +40,35 @@ const BY_REASON: ReadonlySet<string> = new Set(['altered', 'applied'])
 export class TroubleEvents {
   readonly #deps: TroubleEventsDeps
   /** What is being told of each placement: as much as its status lists. */
-  readonly #told = new Map<string, ReadonlySet<string>>()
+  readonly #reported = new Map<string, ReadonlySet<string>>()
 
   constructor(deps: TroubleEventsDeps) {
     this.#deps = deps
   }
 
   forget(space: string, placement: string): void {
-    this.#told.delete(`${space} ${placement}`)
+    this.#reported.delete(`${space} ${placement}`)
   }
 
   /** All that is listed now of a placement. `ambiguous`: as {@link placeName} wants it. */
-  async tell(
+  async report(
     space: string,
     placement: KubeObject,
     troubles: readonly Trouble[],
     ambiguous: ReadonlySet<string> = new Set(),
   ): Promise<void> {
     const id = `${space} ${placement.metadata.name ?? ''}`
-    const before = this.#told.get(id)
+    const before = this.#reported.get(id)
     const serious = troubles.filter(({ state }) => Object.hasOwn(REASONS, state) || BY_REASON.has(state))
     const now = new Map(serious.map(trouble => [idOf(trouble), trouble]))
     // remembered first: what cannot be written is not tried at every turn
-    if (now.size > 0) this.#told.set(id, new Set(now.keys()))
-    else this.#told.delete(id)
+    if (now.size > 0) this.#reported.set(id, new Set(now.keys()))
+    else this.#reported.delete(id)
     for (const [one, trouble] of now)
-      if (!before?.has(one)) await this.#tellOne(space, placement, trouble, placeName(trouble, ambiguous))
+      if (!before?.has(one)) await this.#reportOne(space, placement, trouble, placeName(trouble, ambiguous))
   }
 
-  async #tellOne(space: string, placement: KubeObject, trouble: Trouble, where: string): Promise<void> {
+  async #reportOne(space: string, placement: KubeObject, trouble: Trouble, where: string): Promise<void> {
     const { name, namespace = '', message, state } = trouble
     const { events, read } = this.#deps
     const reason = REASONS[state] ?? trouble.reason

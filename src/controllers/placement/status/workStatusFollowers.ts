@@ -16,7 +16,7 @@ export interface WorkStatusFollowersDeps {
 }
 
 /** Told one by one. */
-const MAX_TOLD = 2000
+const MAX_NOTIFIED = 2000
 
 interface Followed {
   /** Of namespaced and of cluster-scoped objects. */
@@ -54,13 +54,13 @@ export class WorkStatusFollowers {
   claimsChanged(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
     const followed = this.#spaces.get(space)
     if (!followed) return
-    if (mailboxes.length * keys.length > MAX_TOLD) this.lost(space)
-    else for (const mailbox of mailboxes) for (const key of keys) this.#tell(space, followed, mailbox, key)
+    if (mailboxes.length * keys.length > MAX_NOTIFIED) this.lost(space)
+    else for (const mailbox of mailboxes) for (const key of keys) this.#notify(space, followed, mailbox, key)
   }
 
   copyChanged(mailbox: string, key: string): void {
     for (const [space, followed] of this.#spaces) {
-      if (this.#deps.join.workload(space).get(key)) this.#tell(space, followed, mailbox, key)
+      if (this.#deps.join.workload(space).get(key)) this.#notify(space, followed, mailbox, key)
     }
   }
 
@@ -70,9 +70,9 @@ export class WorkStatusFollowers {
       const workload = this.#deps.join.workload(space)
       const own: string[] = []
       for (const key of this.#deps.join.claimsIn(mailbox).keys())
-        if (workload.get(key) && own.push(key) > MAX_TOLD) break
-      if (own.length > MAX_TOLD) this.lost(space)
-      else for (const key of own) this.#tell(space, followed, mailbox, key)
+        if (workload.get(key) && own.push(key) > MAX_NOTIFIED) break
+      if (own.length > MAX_NOTIFIED) this.lost(space)
+      else for (const key of own) this.#notify(space, followed, mailbox, key)
     }
   }
 
@@ -82,11 +82,11 @@ export class WorkStatusFollowers {
     if (!followed) return
     const { early } = followed
     followed.early = new Set()
-    if (early.size > MAX_TOLD) this.lost(space)
+    if (early.size > MAX_NOTIFIED) this.lost(space)
     else
       for (const entry of early) {
         const blank = entry.indexOf(' ')
-        this.#tell(space, followed, entry.slice(0, blank), entry.slice(blank + 1))
+        this.#notify(space, followed, entry.slice(0, blank), entry.slice(blank + 1))
       }
   }
 
@@ -95,7 +95,7 @@ export class WorkStatusFollowers {
     for (const { follower } of this.#spaces.get(space)?.followers ?? []) follower.lost()
   }
 
-  #tell(space: string, followed: Followed, mailbox: string, key: string): void {
+  #notify(space: string, followed: Followed, mailbox: string, key: string): void {
     const label = this.#deps.locations.labelOf(space, mailbox)
     if (label === undefined) return
     this.#noteEarly(space, followed, `${mailbox} ${key}`)
@@ -105,6 +105,6 @@ export class WorkStatusFollowers {
   }
 
   #noteEarly(space: string, { early }: Followed, entry: string): void {
-    if (!this.#deps.isNamed(space) && early.size <= MAX_TOLD) early.add(entry)
+    if (!this.#deps.isNamed(space) && early.size <= MAX_NOTIFIED) early.add(entry)
   }
 }

@@ -265,8 +265,8 @@ export class WorkStatuses implements Answerer {
     if (!source && !copy) return undefined
     const { uid: sourceUid, creationTimestamp, generation, resourceVersion } = source?.metadata ?? {}
     const isNewest = mailbox?.changes.isBehind(key) === false && source && isOfVersion(source, fact)
-    const saysSource = copy !== undefined && isNewest === true && !isRetained && verdict.state !== 'Paused'
-    const meant = saysSource ? generation : undefined
+    const matchesSource = copy !== undefined && isNewest === true && !isRetained && verdict.state !== 'Paused'
+    const meant = matchesSource ? generation : undefined
     const reported = copy && !isShared(key) ? reportedBy(copy, meant) : undefined
     const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
     return {
@@ -280,7 +280,7 @@ export class WorkStatuses implements Answerer {
       status: {
         ...(head.status as object),
         ...(meant !== undefined && { generation: meant }),
-        ...(saysSource && { sourceResourceVersion: resourceVersion }),
+        ...(matchesSource && { sourceResourceVersion: resourceVersion }),
         ...(reported !== undefined && { reported }),
       },
     }

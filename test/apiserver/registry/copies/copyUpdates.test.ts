@@ -71,20 +71,20 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
         { subresource: 'status' },
       ),
     /** As the translator does it: what is there, with what is said in its place. Whether it went the ordinary way. */
-    async change(space: string, said: KubeObject, more: object = {}): Promise<boolean> {
-      const name = said.metadata.name!
+    async change(space: string, content: KubeObject, more: object = {}): Promise<boolean> {
+      const name = content.metadata.name!
       const context = asking({ space, ...more })
       const before = await stored(space, name)
       const { uid = '', resourceVersion = '' } = decodeObject(before).metadata
       const ordinary = async (): Promise<true> => {
-        const object = replaced(said, decodeObject(before))
+        const object = replaced(content, decodeObject(before))
         await h.registry.update(context, type, 'n', name, { replacement: () => object }, { isShared: true })
         return true
       }
       if (space === ALONE) return await ordinary()
       looks = 0
-      const replace = (copy: KubeObject) => replaced(said, copy)
-      const update = { context, type, namespace: 'n', name, uid, resourceVersion, said, replace }
+      const replace = (copy: KubeObject) => replaced(content, copy)
+      const update = { context, type, namespace: 'n', name, uid, resourceVersion, content, replace }
       const [changed] = await h.registry.copies.update([update])
       if (changed === undefined) return await ordinary()
       t.strictSame(
@@ -97,8 +97,8 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
   }
 }
 
-function replaced(said: KubeObject, copy: KubeObject): KubeObject {
-  const { metadata, ...fields } = cloneJson(said)
+function replaced(content: KubeObject, copy: KubeObject): KubeObject {
+  const { metadata, ...fields } = cloneJson(content)
   const { annotations = {} } = copy.metadata
   // the server has set selector and labels of a Job
   const spec = copy.kind === 'Job' && { spec: { ...(copy.spec as object), ...(fields.spec as object) } }
@@ -135,9 +135,9 @@ t.test('changes one after the other, each made once', async t => {
       [T2, 3],
     ] as const) {
       w.at(time)
-      const said = deployment('x', { replicas })
+      const content = deployment('x', { replicas })
       const wholly: boolean[] = []
-      for (const space of SPACES) wholly.push(await w.change(space, said))
+      for (const space of SPACES) wholly.push(await w.change(space, content))
       t.strictSame(wholly, [true, false, false, true])
       const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
       t.strictSame(texts, Array(4).fill(texts[3]))
@@ -154,9 +154,9 @@ t.test('changed again within the second in which it was made or changed, and aft
   for (const space of SPACES) await w.create(space, MADE)
   for (const [i, time] of [T0, T0, T1, T1, T1, T2].entries()) {
     w.at(time)
-    const said = configMap('x', { v: String(i) })
+    const content = configMap('x', { v: String(i) })
     const wholly: boolean[] = []
-    for (const space of SPACES) wholly.push(await w.change(space, said))
+    for (const space of SPACES) wholly.push(await w.change(space, content))
     t.strictSame(wholly, [true, false, false, true])
     const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
     t.strictSame(texts, Array(4).fill(texts[3]))
@@ -172,7 +172,7 @@ t.test('whenever objects were made, changed and reported of', async t => {
     fc.asyncProperty(fc.array(history, { minLength: 3, maxLength: 3 }), time, async (histories, last) => {
       const w = await world(t, 'apps/v1/deployments')
       const made = deployment('x')
-      const said = deployment('x', { replicas: 2 })
+      const content = deployment('x', { replicas: 2 })
       const again = deployment('x', { replicas: 3 })
       const changes: (() => Promise<unknown>)[] = []
       for (const [i, steps] of histories.entries()) {
@@ -187,7 +187,7 @@ t.test('whenever objects were made, changed and reported of', async t => {
             else if (by !== 'nobody') await w.label(space, 'x', by)
           }
           changes.push(async () => {
-            for (const next of [said, again]) await w.change(space, space.includes('twn') ? cloneJson(next) : next)
+            for (const next of [content, again]) await w.change(space, space.includes('twn') ? cloneJson(next) : next)
           })
         }
       }
@@ -225,8 +225,8 @@ t.test('kinds whose spec holds the uid, and custom kinds', async t => {
     }
     w.at(T1)
     const wholly: boolean[] = []
-    const said = sent(2)
-    for (const space of SPACES) wholly.push(await w.change(space, said))
+    const content = sent(2)
+    for (const space of SPACES) wholly.push(await w.change(space, content))
     t.strictSame(wholly, [true, false, false, true], kind)
     const texts = await Promise.all(
       SPACES.map(async space => {
@@ -273,9 +273,9 @@ t.test('a rule that looks at the status holds for each copy by its own', async t
       await w.status(space, 'x', status(capacity))
     }
     w.at(T1)
-    const said = sent(3)
+    const content = sent(3)
     for (const [space, capacity] of Object.entries(capacities)) {
-      const changing = w.change(space, said)
+      const changing = w.change(space, content)
       await (capacity < 3 ? changing : t.rejects(changing, refused('Invalid'), `${kind} in ${space}`))
       const { spec } = decodeObject(await w.stored(space, 'x'))
       t.strictSame(JSON.stringify(spec).includes('10'), capacity > 3, `${kind} in ${space}`)
@@ -297,9 +297,9 @@ t.test('what was made and reported at other times', async t => {
     await w.status(space, 'x', { replicas: 1 })
   }
   w.at(T2)
-  const said = deployment('x', { replicas: 2 })
+  const content = deployment('x', { replicas: 2 })
   const wholly: boolean[] = []
-  for (const space of SPACES) wholly.push(await w.change(space, said))
+  for (const space of SPACES) wholly.push(await w.change(space, content))
   t.strictSame(wholly, [true, false, false, true])
   t.equal(sameText(await w.stored('0000000000spacec', 'x')), sameText(await w.stored(ALONE, 'x')))
   t.match(decodeObject(await w.stored('0000000000spacec', 'x')), { status: { replicas: 1 } })
@@ -320,9 +320,9 @@ t.test('what clusters report at times of their own stays, and is changed once', 
     [3, '2026-03-09T00:00:00Z'],
   ] as const) {
     w.at(time)
-    const said = deployment('x', { replicas })
+    const content = deployment('x', { replicas })
     const wholly: boolean[] = []
-    for (const space of SPACES) wholly.push(await w.change(space, said))
+    for (const space of SPACES) wholly.push(await w.change(space, content))
     t.strictSame(wholly, [true, false, false, true])
     for (const [i, space] of SPACES.entries())
       t.match(decodeObject(await w.stored(space, 'x')), { spec: { replicas }, status: status(i) })
@@ -331,16 +331,16 @@ t.test('what clusters report at times of their own stays, and is changed once', 
   }
 })
 
-t.test('a status that is said with the object is what is said', async t => {
+t.test('a status that is sent with the object is what is written', async t => {
   const w = await world(t, 'example.com/v1/widgets', { definitions: [widgets({ v1: { status: ANYTHING } })] })
   for (const space of SPACES)
     w.types.define(space, 'widgets.example.com', w.types.in(SPACE).versions('example.com', 'widgets'))
   for (const [i, space] of SPACES.entries())
     await w.create(space, widget('v1', 'x', { status: { at: i === 2 ? T2 : T0 }, spec: {} }))
   w.at(T1)
-  const said = widget('v1', 'x', { status: { at: T0 }, spec: { size: 1 } })
+  const content = widget('v1', 'x', { status: { at: T0 }, spec: { size: 1 } })
   for (const space of SPACES) {
-    await w.change(space, said)
+    await w.change(space, content)
     t.match(decodeObject(await w.stored(space, 'x')), { status: { at: T0 } })
   }
 })
@@ -350,10 +350,10 @@ t.test('what differs is changed for itself', async t => {
   const before = { '0000000000spacea': '1', '0000000000spaceb': '1', '0000000000spacec': 'other' }
   for (const [space, v] of Object.entries(before)) await w.create(space, configMap('x', { v }, { labels: { v } }))
   w.at(T1)
-  const said = configMap('x', { v: '2' })
-  t.ok(await w.change('0000000000spacea', said))
-  t.notOk(await w.change('0000000000spaceb', said))
-  t.ok(await w.change('0000000000spacec', said), 'the label that is there stays')
+  const content = configMap('x', { v: '2' })
+  t.ok(await w.change('0000000000spacea', content))
+  t.notOk(await w.change('0000000000spaceb', content))
+  t.ok(await w.change('0000000000spacec', content), 'the label that is there stays')
   t.match(decodeObject(await w.stored('0000000000spacec', 'x')), {
     data: { v: '2' },
     metadata: { labels: { v: 'other' } },
@@ -364,9 +364,9 @@ t.test('who writes as another, and what steps may change', async t => {
   const w = await world(t, 'v1/configmaps')
   for (const space of SPACES) await w.create(space, configMap('x', { v: '1' }))
   w.at(T1)
-  const said = configMap('x', { v: '2' })
-  t.ok(await w.change('0000000000spacea', said))
-  t.ok(await w.change('0000000000spaceb', said, { fieldManager: 'other' }))
+  const content = configMap('x', { v: '2' })
+  t.ok(await w.change('0000000000spacea', content))
+  t.ok(await w.change('0000000000spaceb', content, { fieldManager: 'other' }))
   t.match(decodeObject(await w.stored('0000000000spaceb', 'x')).metadata.managedFields, [
     { manager: 'me' },
     { manager: 'other' },
@@ -378,7 +378,7 @@ t.test('who writes as another, and what steps may change', async t => {
   for (const space of SPACES) await steps.create(space, configMap('x', { v: '1' }))
   steps.at(T1)
   for (const space of SPACES) {
-    t.ok(await steps.change(space, said))
+    t.ok(await steps.change(space, content))
     t.strictSame(decodeObject(await steps.stored(space, 'x')).data, { of: space })
   }
 })
@@ -417,11 +417,11 @@ t.test('many are changed or deleted at a time: not those that were written meanw
   const object = configMap('x', { v: '1' })
   for (const space of SPACES) await w.create(space, object)
   w.at(T1)
-  const said = configMap('x', { v: '2' })
+  const content = configMap('x', { v: '2' })
   const named = async (space: string, name = 'x') => {
     const { uid = '', resourceVersion = '' } = decodeObject(await w.stored(space, name)).metadata
-    const replace = (copy: KubeObject) => replaced(said, copy)
-    return { context: asking({ space }), type, namespace: 'n', name, uid, resourceVersion, said, replace }
+    const replace = (copy: KubeObject) => replaced(content, copy)
+    return { context: asking({ space }), type, namespace: 'n', name, uid, resourceVersion, content, replace }
   }
   const updates = await Promise.all(SPACES.map(space => named(space)))
   await w.create('0000000000spaced', object)

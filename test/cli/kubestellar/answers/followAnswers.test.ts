@@ -50,7 +50,7 @@ t.test('it is answered anew when something changes, and printed when the answer 
       printed.push(told)
       if (told[0] === 'b') stop.abort()
     },
-    tell: text => t.fail(text),
+    warn: text => t.fail(text),
     signal: stop.signal,
     clock: systemClock,
     random: () => 0.5,
@@ -68,7 +68,7 @@ t.test('what cannot be answered ends it', async t => {
       watched: [{ resource: RESOURCE }],
       answer,
       print: () => {},
-      tell: () => {},
+      warn: () => {},
       clock: systemClock,
       random: () => 0.5,
     }),
@@ -93,7 +93,7 @@ t.test('a server that is out of reach is told and waited for; what it refuses th
     watched: [{ resource: RESOURCE }],
     answer,
     print: told => void said.push(told),
-    tell: text => void said.push(text),
+    warn: text => void said.push(text),
     clock,
     random: () => 0.5,
   })

@@ -87,7 +87,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
     const answer = await write
     await meanwhile(server.in(space))
     const last = server.peek(space, MAPS, PAGE.name, PAGE.namespace)
-    await until(() => mailbox.told >= Number((last ?? answer).metadata.resourceVersion))
+    await until(() => mailbox.received >= Number((last ?? answer).metadata.resourceVersion))
     return answer
   }
   const client: Client = {
@@ -139,7 +139,7 @@ t.test('what others change meanwhile, and afterwards', async t => {
   t.match(await w.write('1'), { wrote: true })
   t.strictSame(w.told(), [`status ${KEY}`])
   await w.api.patch(MAPS, PAGE, 'merge', { data: { v: 'other' } })
-  await until(() => w.mailbox.told >= Number(w.copy()!.metadata.resourceVersion))
+  await until(() => w.mailbox.received >= Number(w.copy()!.metadata.resourceVersion))
   t.ok(w.told().includes(`content ${KEY}`))
 })
 
@@ -163,8 +163,8 @@ t.test('what went while nobody listened is missed, whatever it was', async t => 
   w.mailbox.others.set(objectKey(MAPS, 'app', 'theirs'), true)
   w.mailbox.namespaces.add('old')
   w.mailbox.beginSnapshot()
-  w.mailbox.tell(KEY, true)
-  const gone = [...w.mailbox.endSnapshot(w.mailbox.told)]
+  w.mailbox.receive(KEY, true)
+  const gone = [...w.mailbox.endSnapshot(w.mailbox.received)]
   t.strictSame(gone.sort(), [objectKey(MAPS, 'app', 'theirs'), ...['app', 'default', 'old'].map(namespaceKey)])
 })
 

@@ -1,6 +1,6 @@
 /** How long copies take on their way is counted stage by stage, of a few at a time. */
 import t from 'tap'
-import { CopyTimings, newStages, TIMED } from '../../../../src/controllers/placement/mailboxes/copyTimings.ts'
+import { CopyTimings, newStageTimes, TIMED } from '../../../../src/controllers/placement/mailboxes/copyTimings.ts'
 import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
@@ -8,7 +8,7 @@ import { ALL_MAPS, configMap, MAPS, placement, replicaSet, SETS, slice, world } 
 
 function setUp() {
   const clock = new FakeClock()
-  const stages = newStages()
+  const stages = newStageTimes()
   const timings = new CopyTimings(clock, stages)
   const changes = new PendingChanges({ timings, now: () => clock.now() })
   const counted = () =>

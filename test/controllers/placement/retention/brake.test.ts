@@ -79,7 +79,7 @@ class Scene {
       keepsAll: () => false,
       stays: () => {},
       emptied: () => {},
-      tell: () => {},
+      report: () => {},
     })
   }
 

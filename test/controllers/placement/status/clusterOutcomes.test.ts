@@ -129,7 +129,7 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
   const lastReportMs = clock.now() - OUTCOME_SILENCE_MS + 1
   await clock.advance(1)
   t.notOk(outcomes.of('m').live)
-  t.equal(outcomes.of('m').heardAtMs, lastReportMs, 'nobody knows when the connection died')
+  t.equal(outcomes.of('m').reportedAtMs, lastReportMs, 'nobody knows when the connection died')
   outcomes.take('m', say('e', 3))
   t.ok(outcomes.of('m').live)
   outcomes.silent('m', 'of another session')
@@ -137,7 +137,7 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
   await clock.advance(1000)
   outcomes.silent('m', 's')
   t.notOk(outcomes.of('m').live)
-  t.equal(outcomes.of('m').heardAtMs, clock.now(), 'it was heard while its connection lasted')
+  t.equal(outcomes.of('m').reportedAtMs, clock.now(), 'it was heard while its connection lasted')
   const sight = { mailbox: undefined, outcome: outcomes.of('m'), projecting: false }
   t.match(commonVerdict(sight), { state: 'Stale', since: timestamp(new Date(clock.now())) })
   outcomes.stop()

@@ -70,8 +70,8 @@ t.test('what is told while not all of the space is named is told once more when 
       pathOf: () => 'root:imw1',
     },
     clock: { now: () => nowMs, after: () => () => {} },
-    events: { tell: async () => {}, forget: () => {} },
-    outages: { tell: async () => undefined, forget: () => {} },
+    events: { report: async () => {}, forget: () => {} },
+    outages: { report: async () => undefined, forget: () => {} },
     told: () => {},
     again: (space: string, name: string) => void asked.push(`${space} ${name}`),
   } as never)

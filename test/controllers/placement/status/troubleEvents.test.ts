@@ -44,7 +44,7 @@ t.test('what a cluster made of an object is told by what it did, of what is appl
   const { ep, start, events } = await setUp()
   const message = 'the cluster drops spec.suspend (true)'
   for (const state of ['altered', 'applied'])
-    await start().tell('wds1', ep, [trouble('a', { state, reason: 'FieldsDropped', message, location: state })])
+    await start().report('wds1', ep, [trouble('a', { state, reason: 'FieldsDropped', message, location: state })])
   const reasons = events().map(({ reason, message: words }) => `${String(reason)} ${String(words)}`)
   for (const state of ['altered', 'applied']) t.ok(reasons.includes(`FieldsDropped at ${state}: ${message}`), state)
 })
@@ -52,8 +52,8 @@ t.test('what a cluster made of an object is told by what it did, of what is appl
 t.test('it is told on the placement and on the object, once for as long as it lasts', async t => {
   const { ep, start, events } = await setUp()
   const troubles = start()
-  await troubles.tell('wds1', ep, [trouble('a')])
-  await troubles.tell('wds1', ep, [trouble('a', { message: 'still no' })])
+  await troubles.report('wds1', ep, [trouble('a')])
+  await troubles.report('wds1', ep, [trouble('a', { message: 'still no' })])
   const told = events().map(({ metadata: { namespace }, ...event }) => ({ namespace, ...event }))
   t.match(
     told.find(({ namespace }) => namespace === 'commonstuff'),
@@ -79,7 +79,7 @@ t.test('it is told on the placement and on the object, once for as long as it la
 t.test('the same at two Locations of one name is told of each', async t => {
   const { ep, start, events } = await setUp()
   const at = (cluster: string) => trouble('a', { cluster })
-  await start().tell('wds1', ep, [at('root:imw1'), at('root:imw2')], new Set(['florin']))
+  await start().report('wds1', ep, [at('root:imw1'), at('root:imw2')], new Set(['florin']))
   t.same(
     events()
       .map(({ message }) => message)
@@ -97,8 +97,8 @@ t.test('what comes again counts on in the same Event, but not at every moment', 
   const { ep, start, events, clock } = await setUp()
   const troubles = start()
   const again = async (by: TroubleEvents) => {
-    await by.tell('wds1', ep, [])
-    await by.tell('wds1', ep, [trouble('a')])
+    await by.report('wds1', ep, [])
+    await by.report('wds1', ep, [trouble('a')])
   }
   await again(troubles)
   await again(troubles)
@@ -118,7 +118,7 @@ t.test('what comes again counts on in the same Event, but not at every moment', 
 
 t.test('what waits or is held needs nobody, and a conflict is told on the object by who finds it', async t => {
   const { ep, start, events } = await setUp()
-  await start().tell('wds1', ep, [trouble('a', { state: 'waiting' }), trouble('a', { state: 'conflict' })])
+  await start().report('wds1', ep, [trouble('a', { state: 'waiting' }), trouble('a', { state: 'conflict' })])
   t.match(events(), [{ reason: 'ObjectConflict', involvedObject: { kind: 'EdgePlacement' } }])
 })
 
@@ -127,11 +127,11 @@ t.test('a space gets no more than it can read', async t => {
   const troubles = start()
   const all = (from: number) =>
     Array.from({ length: MAX_OF_SPACE }, (_, i) => trouble('a', { location: `l${from + i}`, state: 'conflict' }))
-  await troubles.tell('wds1', ep, all(0))
-  await troubles.tell('wds1', ep, all(1000))
+  await troubles.report('wds1', ep, all(0))
+  await troubles.report('wds1', ep, all(1000))
   t.equal(events().length, MAX_OF_SPACE)
   await clock.advance(REPEATED_AFTER_MS)
-  await troubles.tell('wds1', ep, all(2000).slice(0, 3))
+  await troubles.report('wds1', ep, all(2000).slice(0, 3))
   t.equal(events().length, MAX_OF_SPACE + 3)
 })
 
@@ -194,7 +194,7 @@ async function watchOutages() {
   const told = world.outages()
   /** The placement is looked at while these are silent. */
   const silent = (...names: string[]) =>
-    told.tell('wds1', world.ep, { fallen: new Map(names.map(name => [`mailbox-of-${name}`, name])), clusters: 9 })
+    told.report('wds1', world.ep, { fallen: new Map(names.map(name => [`mailbox-of-${name}`, name])), clusters: 9 })
   const messages = () =>
     world.events().map(({ type, reason, message, count }) => `${type} ${reason} ${count}: ${message}`)
   return { ...world, silent, messages }

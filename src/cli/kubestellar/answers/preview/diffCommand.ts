@@ -132,8 +132,8 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
       const counted = `${apart.length} of ${clusters.length} clusters differ or are not known`
       return `${what} is not everywhere as it should be: ${counted}${more && `; ${more}`}`
     }
-    const told = `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
-    return isKnown ? told : `${told}, as far as is known${more && `: ${more}`}`
+    const summary = `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
+    return isKnown ? summary : `${summary}, as far as is known${more && `: ${more}`}`
   }
   return {
     apiVersion: ANSWERS_VERSION,

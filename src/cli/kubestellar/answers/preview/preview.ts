@@ -80,9 +80,9 @@ const COUNTED = [
   ['Unknown', 'unknown'],
 ] as const
 
-/** @param told `status.objects` of the answers, in order */
-export function readPreview(told: readonly Record<string, unknown>[], clusters: Clusters): PreviewAnswer {
-  const answers = told.map((one): ObjectAnswer => {
+/** @param documents `status.objects` of the answers, in order */
+export function readPreview(documents: readonly Record<string, unknown>[], clusters: Clusters): PreviewAnswer {
+  const answers = documents.map((one): ObjectAnswer => {
     const namespace = str(one, 'namespace')
     const message = str(one, 'message')
     return {
@@ -101,7 +101,7 @@ export function readPreview(told: readonly Record<string, unknown>[], clusters: 
       ...(strings(one, 'warnings').length > 0 && { warnings: strings(one, 'warnings') }),
     }
   })
-  const counts = countsOf(answers, new Set(answers.filter((_, i) => told[i]!.isMoved === true)))
+  const counts = countsOf(answers, new Set(answers.filter((_, i) => documents[i]!.isMoved === true)))
   const changes = Object.keys(counts).some(action => CHANGES.has(action))
   const unknown = answers.some(answer => answer.unknown !== undefined)
   return {
@@ -154,13 +154,13 @@ function readMoves(moves: Record<string, unknown>, clusters: Clusters): MovesAns
 /** @param sentences about EdgePlacements, by name: each chooses other locations */
 export function withSentences(answer: PreviewAnswer, sentences: ReadonlyMap<string, string>): PreviewAnswer {
   if (sentences.size === 0) return answer
-  const told = answer.objects.map(object => {
+  const objects = answer.objects.map(object => {
     const sentence = object.kind === 'EdgePlacement' ? sentences.get(object.name) : undefined
     if (sentence === undefined) return object
     const message = object.message === undefined ? sentence : `${object.message}; ${sentence}`
     return { ...object, message }
   })
-  return { ...answer, objects: told }
+  return { ...answer, objects }
 }
 
 function clusterPlace(one: unknown, clusters: Clusters): ClusterPlace {

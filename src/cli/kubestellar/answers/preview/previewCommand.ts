@@ -50,8 +50,8 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       const closed = await checkPlaces(asked, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
       const words: string[] = []
-      const heard = { ...terminal, err: (text: string) => void words.push(text) }
-      const would = await firstApply(asked, files, options, heard).catch(async (error: unknown) => {
+      const collecting = { ...terminal, err: (text: string) => void words.push(text) }
+      const would = await firstApply(asked, files, options, collecting).catch(async (error: unknown) => {
         for (const text of words) terminal.err(text)
         // kubectl says nothing of rights where it finds no schemas
         throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, asked))
@@ -115,7 +115,7 @@ export async function askPreview(
   const [granted, bindings, slices] = (await Promise.all(
     [GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES].map(resource => known(space, resource)),
   )) as [Known, Known, Known]
-  const told: Record<string, unknown>[] = []
+  const documents: Record<string, unknown>[] = []
   const most = Math.floor(MAX_PREVIEW_DESTINATIONS / Math.max(1, granted.items.length))
   const bounds = { most: Math.min(MAX_PREVIEWED, Math.max(LEAST, most)), bytes: MAX_PREVIEW_BYTES }
   const { questions, shared } = questionsOf(would, bounds)
@@ -128,7 +128,7 @@ export async function askPreview(
     }
     try {
       const answers = objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects')
-      told.push(
+      documents.push(
         ...(questions.length === 1 ? answers : oneOfMany(answers, { isFirst: i === 0, asked: some.length, shared })),
       )
     } catch (error) {
@@ -136,7 +136,7 @@ export async function askPreview(
       throw new NoPreviews(error)
     }
   }
-  const answer = readPreview(told, new Clusters(new Places(granted.items, bindings.items), slices.items))
+  const answer = readPreview(documents, new Clusters(new Places(granted.items, bindings.items), slices.items))
   const placements = would.filter(({ kind, apiVersion }) => kind === 'EdgePlacement' && apiVersion === EDGE_API_VERSION)
   if (placements.length === 0) return answer
   const stored = await known(space, EDGE_PLACEMENTS)

@@ -35,11 +35,11 @@ export function previewText(answer: PreviewAnswer, options: PreviewTextOptions):
 }
 
 export function summaryOf({ counts, objects, unknown }: PreviewAnswer): string {
-  const told = Object.entries(counts).map(([action, count]) => `${count} ${WORDS[action] ?? action}`)
+  const changes = Object.entries(counts).map(([action, count]) => `${count} ${WORDS[action] ?? action}`)
   const what = `${objects.length} ${objects.length === 1 ? 'object' : 'objects'}`
-  const moves = told.length > 0 ? [`${told.join(', ')} in clusters`] : unknown ? [] : ['nothing in any cluster']
+  const moves = changes.length > 0 ? [`${changes.join(', ')} in clusters`] : unknown ? [] : ['nothing in any cluster']
   const rest = unknown
-    ? [told.length > 0 ? 'what else would change is not known' : 'what would change is not known']
+    ? [changes.length > 0 ? 'what else would change is not known' : 'what would change is not known']
     : []
   const held = objects.some(object => object.moves?.isHeld) ? ['deletions would be held until they are confirmed'] : []
   return `${what}: ${[...moves, ...rest, ...held].join('; ')}`
@@ -107,9 +107,9 @@ export function groupText(title: string, group: GroupAnswer, { wide, paint, word
   const more = count - named.length
   const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const head = paint(`${title} ${words?.[action] ?? `${WORDS[action] ?? action} in`} ${where}`, COLOURS[action])
-  const told = message === undefined ? [head] : [`${head}: ${message}`]
+  const lines = message === undefined ? [head] : [`${head}: ${message}`]
   const isFolded = action === 'Unchanged' || (action === 'Delete' && !wide)
-  return isFolded ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
+  return isFolded ? lines : [...lines, ...diffOf(group).map(line => paint(line, colourOf(line)))]
 }
 
 function colourOf(line: string): Colour | undefined {

@@ -49,17 +49,17 @@ export async function statusOfSpaces(client: Client, paths: readonly string[]): 
   await atMost(AT_ONCE, spaces, async ({ path, type }) => {
     let refusals = 0
     if (!type || serves(type, EDGE_PLACEMENTS)) {
-      const told = await known(client.in(path), EDGE_PLACEMENTS)
-      placements.push(...told.items.map(one => ({ space: path, ...placementStatus(one) })))
-      if (told.items.length > 0 || !type || type.describes) read.spaces += told.unknown === undefined ? 1 : 0
-      if (told.refusal !== undefined) refusals++
+      const found = await known(client.in(path), EDGE_PLACEMENTS)
+      placements.push(...found.items.map(one => ({ space: path, ...placementStatus(one) })))
+      if (found.items.length > 0 || !type || type.describes) read.spaces += found.unknown === undefined ? 1 : 0
+      if (found.refusal !== undefined) refusals++
     }
     if (!type || serves(type, SYNC_TARGETS)) {
-      const told = await inventoryOf(client, path)
-      clusters.push(...clustersIn(told))
-      if (told.locations.items.length > 0 || type?.name === 'inventory')
-        read.inventories += told.locations.unknown === undefined ? 1 : 0
-      if (told.locations.refusal !== undefined || told.targets.refusal !== undefined) refusals++
+      const inventory = await inventoryOf(client, path)
+      clusters.push(...clustersIn(inventory))
+      if (inventory.locations.items.length > 0 || type?.name === 'inventory')
+        read.inventories += inventory.locations.unknown === undefined ? 1 : 0
+      if (inventory.locations.refusal !== undefined || inventory.targets.refusal !== undefined) refusals++
     }
     // of a space whose type is not known, one of the two is none that it serves
     if (refusals > (type ? 0 : 1)) closed.push(path)

@@ -99,11 +99,11 @@ export function fleetStatus(facts: StatusFacts): StatusAnswer {
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
   if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
   if (beyond?.unknown !== undefined) unknown.push(`what else is broken where: ${beyond.unknown}`)
-  const told = [
+  const counts = [
     ...(placements.unknown === undefined ? [ofPlacements(one)] : []),
     ...(granted.unknown === undefined ? [ofClusters(two)] : []),
   ]
-  return statusAnswer(one, two, { message: told.join(', ') || 'nothing is known', unknown })
+  return statusAnswer(one, two, { message: counts.join(', ') || 'nothing is known', unknown })
 }
 
 /** The worst first. */
@@ -252,9 +252,12 @@ interface ClusterFacts {
 export function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
   const keys = keysOf(row, clusters)
-  const { unheard, silentSince, readySince, lagSince, closed, ...told } = toldBySyncTargets(row, inventories)
+  const { unseenReason, silentSince, readySince, lagSince, closed, ...reported } = reportedBySyncTargets(
+    row,
+    inventories,
+  )
   const silence = silentIn(keys, silent)
-  const common = { location: row.metadata.name ?? '', instances, ready, ...told }
+  const common = { location: row.metadata.name ?? '', instances, ready, ...reported }
   const inState = (
     trouble: Trouble,
     state: ClusterStatus['state'],
@@ -272,14 +275,14 @@ export function clusterStatus(row: KubeObject, { clusters, broken, silent, inven
   if (ready < instances)
     return inState('bad', 'PartlySilent', { message: `${instances - ready} of its clusters are silent`, since })
   // earlier reports do not count for a cluster that nobody sees now
-  const why = unheard ?? silence?.reason
+  const why = unseenReason ?? silence?.reason
   const unseen = silence?.since
   if (why === UNREACHABLE)
     return inState('bad', 'Unreachable', { message: 'a syncer there does not reach its cluster', since: unseen })
-  if (why !== undefined) return inState('warn', 'Unknown', { message: UNHEARD, since: unseen })
+  if (why !== undefined) return inState('warn', 'Unknown', { message: NOT_REPORTING, since: unseen })
   const here = broken.at(keys)
   // syncers do not count what is another space's there
-  const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
+  const failures = Math.max(reported.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {
     const atLeast = here?.uncertain === undefined ? '' : 'at least '
     const example = here?.first ? `: ${here.first}` : ''
@@ -287,15 +290,15 @@ export function clusterStatus(row: KubeObject, { clusters, broken, silent, inven
     return inState('bad', 'Failing', { message: `${atLeast}${failures} ${are}${example}`, since: here?.since })
   }
   if (here?.uncertain !== undefined) return inState('warn', 'Unknown', { message: here.uncertain })
-  if (told.lag && told.lag.objects > 0) {
-    const { objects: behind } = told.lag
+  if (reported.lag && reported.lag.objects > 0) {
+    const { objects: behind } = reported.lag
     const message = `${behind} ${behind === 1 ? 'change' : 'changes'} not looked at`
     return inState('warn', 'Lagging', { message, since: lagSince })
   }
   return inState('none', 'Ready', { since: readySince, ...(closed !== undefined && { message: closed }) })
 }
 
-const UNHEARD = 'a cluster there does not report now'
+const NOT_REPORTING = 'a cluster there does not report now'
 
 /** The clusters for which a Location stands, as far as placements lead there. */
 function keysOf(row: KubeObject, clusters: Clusters): readonly string[] {
@@ -310,7 +313,7 @@ function silentIn(keys: readonly string[], silent: ReadonlyMap<string, Silence>)
 }
 
 type BehindLocation = Pick<ClusterStatus, 'lag' | 'failures'> & {
-  unheard?: string
+  unseenReason?: string
   /** Times in RFC 3339; `''` where they are not known. */
   silentSince?: string
   readySince?: string | undefined
@@ -320,7 +323,7 @@ type BehindLocation = Pick<ClusterStatus, 'lag' | 'failures'> & {
 }
 
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
-function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts[]): BehindLocation {
+function reportedBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts[]): BehindLocation {
   const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
   if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
   const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
@@ -328,7 +331,7 @@ function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts
   const behind = inventory.targets.items.filter(({ metadata }) => selector?.matches(metadata.labels))
   const outcomes = behind.map(({ status }) => at(status, 'outcome'))
   const isSome = (field: string): boolean => outcomes.some(one => at(one, field) === false)
-  const unheard = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
+  const unseenReason = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
   const ready = behind.flatMap(({ status }) => objects(status, 'conditions')).filter(({ type }) => type === 'Ready')
   const timesOf = (isReady: boolean): string[] =>
     ready.filter(({ status }) => (status === 'True') === isReady).map(one => str(one, 'lastTransitionTime'))
@@ -344,7 +347,7 @@ function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts
     lag: { objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0) },
     lagSince: earliest(outcomes.map(one => str(one, 'lag', 'since'))),
     failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
-    ...(unheard && { unheard }),
+    ...(unseenReason && { unseenReason }),
   }
 }
 

@@ -41,16 +41,16 @@ interface StatusOptions extends AnswerOptions {
 
 /** Resolves to the exit code. */
 export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<number> {
-  const tell = options.allSpaces ? tellAllSpaces : tellStatus
+  const print = options.allSpaces ? printAllSpaces : printSpace
   if (options.allSpaces && options.watch)
     throw new CommandError('--watch follows one space: leave out --all-spaces', options.exitCode ? TROUBLE : 1)
-  if (!options.exitCode) return await tell(options, terminal)
+  if (!options.exitCode) return await print(options, terminal)
   if (options.watch) throw new CommandError('--exit-code says nothing with --watch, which does not end', TROUBLE)
-  return await comparing(() => tell(options, terminal))
+  return await comparing(() => print(options, terminal))
 }
 
 /** From the root, and from the current space, which somebody may see who does not see that; with `--space` from there alone. */
-async function tellAllSpaces(options: StatusOptions, terminal: Terminal): Promise<number> {
+async function printAllSpaces(options: StatusOptions, terminal: Terminal): Promise<number> {
   return await inSession(options, terminal, async session => {
     const path = await currentPath(session)
     // zeros would stand for a space that is not there
@@ -62,7 +62,7 @@ async function tellAllSpaces(options: StatusOptions, terminal: Terminal): Promis
   })
 }
 
-async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
+async function printSpace(options: StatusOptions, terminal: Terminal): Promise<number> {
   return await withSpace(options, terminal, async asked => {
     if (options.namespace !== undefined)
       terminal.err('Note: placements have no namespace: the answer is about the whole space, whatever -n says.')
@@ -96,7 +96,7 @@ async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<n
       })
       return await namingOwners(status, session.client)
     }
-    const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
+    const print = (status: StatusAnswer) => printStatus(status, options.output ?? 'text', terminal)
     if (options.watch !== true) {
       const status = await answer()
       await print(status)
@@ -104,7 +104,7 @@ async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<n
     }
     const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
     for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
-    await followAnswers({ clock: systemClock, random: Math.random, space, watched, answer, print, tell: terminal.err })
+    await followAnswers({ clock: systemClock, random: Math.random, space, watched, answer, print, warn: terminal.err })
     return NO_CHANGE
   })
 }
@@ -124,9 +124,9 @@ async function statusesOf(space: SpaceClient, selectors: readonly string[]): Pro
   try {
     for (const fieldSelector of selectors) {
       for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
-        const told = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
-        if (told.unknown !== undefined) return told
-        items.push(...told.items)
+        const found = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
+        if (found.unknown !== undefined) return found
+        items.push(...found.items)
       }
     }
   } catch (error) {

@@ -90,7 +90,7 @@ export function why(facts: WhyFacts): WhyAnswer {
     (a, b) => Number(b.selects) - Number(a.selects) || weightOf(a) - weightOf(b) || (a.name < b.name ? -1 : 1),
   )
   const clusters = clustersOf(facts, known, placements, stays === undefined)
-  const told = {
+  const described = {
     apiVersion: object.apiVersion,
     kind: object.kind,
     group: resource.group,
@@ -120,7 +120,7 @@ export function why(facts: WhyFacts): WhyAnswer {
     unknown: unknownOf(facts),
   }
   const verdict = verdictOf(answer, { what, stays, facts, cluster })
-  return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: told, ...verdict, ...answer }
+  return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: described, ...verdict, ...answer }
 }
 
 const NAMESPACES_FOLLOW: Note = {
@@ -140,8 +140,8 @@ const UNKNOWING: ReadonlySet<string> = new Set((['pending', 'stale', 'unknown'] 
 
 /** Where each cluster says itself how this object is there, the placement's notes repeat that, or are about other objects. */
 function withoutOthers(placement: PlacementAnswer, clusters: readonly ClusterState[]): PlacementAnswer {
-  const isTold = clusters.every(one => isDone(one) || (!UNKNOWING.has(one.state) && (one.message ?? '') !== ''))
-  if (clusters.length === 0 || !isTold) return placement
+  const isReported = clusters.every(one => isDone(one) || (!UNKNOWING.has(one.state) && (one.message ?? '') !== ''))
+  if (clusters.length === 0 || !isReported) return placement
   const isAbout = ({ type }: Note): boolean =>
     !ABOUT_OBJECTS.has(type) || (type === 'DeletionHeld' && clusters.some(({ placements }) => placements.length === 0))
   return { ...placement, notes: placement.notes.filter(isAbout) }
@@ -155,11 +155,11 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, clusters: Clust
   const { object, namespaceLabels, slices, cluster } = facts
   const name = placement.metadata.name ?? ''
   const matchable = matchableOf(facts.resource, object)
-  const told = explainSelection(placement, matchable, namespaceLabels)
-  const implied = told.selects ? undefined : impliedBy(placement, facts)
+  const explained = explainSelection(placement, matchable, namespaceLabels)
+  const implied = explained.selects ? undefined : impliedBy(placement, facts)
   const notes = placementNotes(placement)
-  if (!told.selects && implied === undefined) return { name, ...told, notes: [] }
-  const selection = implied === undefined ? told : { selects: true, implied }
+  if (!explained.selects && implied === undefined) return { name, ...explained, notes: [] }
+  const selection = implied === undefined ? explained : { selects: true, implied }
   const own = slices.items.filter(slice => placementOf(slice) === name)
   const { leadsTo, misses, granted } = explainDestinations(placement, own, clusters.places)
   const named = cluster === undefined ? undefined : clusters.named(cluster)
@@ -219,8 +219,8 @@ function clustersOf(
   for (const [key, by] of travels ? wanted : []) {
     if (states.has(key) || asked?.has(key) === false) continue
     const known = clusters.of(key)!
-    const told = workStatuses.unknown === undefined ? PROJECTING : toldByPlacement(facts, by, clusters, key)
-    states.set(key, { location: known.label, placements: by, ...told })
+    const state = workStatuses.unknown === undefined ? PROJECTING : stateByPlacement(facts, by, clusters, key)
+    states.set(key, { location: known.label, placements: by, ...state })
   }
   return [...states.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.location < b.location ? -1 : 1))
 }
@@ -228,15 +228,15 @@ function clustersOf(
 const PROJECTING = { state: 'Projecting', message: 'nothing is known of it there yet' }
 
 /** From the status of the placement: what is broken is named there, up to a bound. */
-function toldByPlacement(
+function stateByPlacement(
   { placements, object, resource }: WhyFacts,
   names: readonly string[],
   clusters: Clusters,
   cluster: string,
 ): Omit<ClusterState, 'location' | 'placements'> {
   const { name, namespace } = object.metadata
-  const said = placements.items.filter(({ metadata }) => names.includes(metadata.name ?? ''))
-  for (const { status } of said) {
+  const named = placements.items.filter(({ metadata }) => names.includes(metadata.name ?? ''))
+  for (const { status } of named) {
     const found = objects(status, 'broken').find(
       one =>
         one.name === name &&
@@ -251,7 +251,7 @@ function toldByPlacement(
     if (state === 'degraded') return { state: 'Applied', health: 'Degraded', healthMessage: message, since }
     return { state: state.charAt(0).toUpperCase() + state.slice(1), reason, message, since }
   }
-  const isApplied = said.every(
+  const isApplied = named.every(
     ({ metadata, status }) =>
       num(status, 'observedGeneration') === metadata.generation &&
       objects(status, 'conditions').some(({ type, status: is }) => type === 'Applied' && is === 'True'),
@@ -270,14 +270,14 @@ function unknownOf({
   object,
 }: WhyFacts): string[] {
   const unknown: string[] = []
-  const tell = ({ unknown: reason }: Known, what: string) => {
+  const note = ({ unknown: reason }: Known, what: string) => {
     if (reason !== undefined) unknown.push(`${what}: ${reason}`)
   }
-  tell(placements, 'which placements select it')
-  tell(slices, 'where placements lead')
-  tell(granted, 'which locations there are')
-  tell(bindings, 'which inventories the space uses')
-  tell(workStatuses, 'what became of it in each cluster')
+  note(placements, 'which placements select it')
+  note(slices, 'where placements lead')
+  note(granted, 'which locations there are')
+  note(bindings, 'which inventories the space uses')
+  note(workStatuses, 'what became of it in each cluster')
   if ((object.metadata.namespace ?? '') !== '' && !namespaceLabels) {
     unknown.push('what namespaceSelectors say of it: you may not get its namespace')
   }
@@ -295,13 +295,13 @@ function verdictOf(
   { placements, clusters }: Pick<WhyAnswer, 'placements' | 'clusters'>,
   { what, stays, facts, cluster }: Judged,
 ): Pick<WhyAnswer, 'verdict' | 'message'> {
-  const say = (verdict: string, message: string) => ({ verdict, message: `${what} ${message}` })
-  if (stays) return say(stays.reason, `stays in this space: ${stays.message}`)
+  const verdictWith = (verdict: string, message: string) => ({ verdict, message: `${what} ${message}` })
+  if (stays) return verdictWith(stays.reason, `stays in this space: ${stays.message}`)
   if (facts.placements.unknown !== undefined && clusters.length === 0)
-    return say('Unknown', `may be placed or not: ${facts.placements.unknown}`)
+    return verdictWith('Unknown', `may be placed or not: ${facts.placements.unknown}`)
   const selecting = placements.filter(({ selects }) => selects)
   if (selecting.length === 0 && clusters.length === 0) {
-    return say(
+    return verdictWith(
       'NotSelected',
       placements.length === 0
         ? 'is placed nowhere: this space has no EdgePlacement'
@@ -311,7 +311,7 @@ function verdictOf(
   if (clusters.length === 0) {
     const note = selecting.flatMap(({ notes }) => notes)[0]
     const where = cluster === undefined ? 'to no cluster' : `not to ${JSON.stringify(cluster)}`
-    return say(
+    return verdictWith(
       'NowhereToPlace',
       `is selected, and led ${where}${cluster === undefined && note ? `: ${note.message}` : ''}`,
     )
@@ -322,11 +322,11 @@ function verdictOf(
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
   const [first] = clusters
-  const told = [...counts].map(([state, count]) => `${state} in ${count}`).join(', ')
+  const states = [...counts].map(([state, count]) => `${state} in ${count}`).join(', ')
   const placed =
     selecting.length > 0 || facts.placements.unknown !== undefined ? '' : 'selected by no EdgePlacement any more, and '
-  return say(
+  return verdictWith(
     first!.state === 'Applied' ? (first!.health ?? 'Applied') : first!.state,
-    `is ${placed}${told} of ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`,
+    `is ${placed}${states} of ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`,
   )
 }

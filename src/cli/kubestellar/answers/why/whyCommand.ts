@@ -21,7 +21,7 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
     await checkPlaces(asked, terminal)
     const question = await Question.of(asked, args, options.cluster)
     const answer = async () => await namingOwners(why(await question.facts()), asked.session.client)
-    const print = (told: WhyAnswer) => printWhy(told, options.output ?? 'text', terminal)
+    const print = (answer: WhyAnswer) => printWhy(answer, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
     await followAnswers({
       clock: systemClock,
@@ -30,7 +30,7 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
       watched: question.watched,
       answer,
       print,
-      tell: terminal.err,
+      warn: terminal.err,
     })
   })
 }

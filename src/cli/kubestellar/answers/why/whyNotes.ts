@@ -62,8 +62,8 @@ export function objectNotes({ metadata }: KubeObject): Note[] {
       message: `annotation ${PAUSED_ANNOTATION} is "true": its copies stay as they are`,
     })
   }
-  const told = { CustomizationError: CUSTOMIZATION_ERROR_ANNOTATION, ObjectConflict: CONFLICT_ANNOTATION }
-  for (const [reason, annotation] of Object.entries(told)) {
+  const troubles = { CustomizationError: CUSTOMIZATION_ERROR_ANNOTATION, ObjectConflict: CONFLICT_ANNOTATION }
+  for (const [reason, annotation] of Object.entries(troubles)) {
     const message = annotations[annotation]
     if (message !== undefined) notes.push({ reason, message })
   }
