@@ -45,6 +45,7 @@ const APISERVER = [
   'openapi',
   'reported',
   'pages',
+  'backup',
   'threads',
   'aggregated',
 ].map(folder => `src/apiserver/${folder}`)

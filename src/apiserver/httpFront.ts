@@ -1,6 +1,7 @@
 /** The server's parts that HTTP reaches: access control, endpoints, probes, metrics and documents. */
 import type { ServerOptions } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { systemClock } from '../client/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { AccessControl } from './access/accessControl.ts'
 import { hostFront } from './aggregated/hostFront.ts'
@@ -8,6 +9,7 @@ import type { ApiServerOptions } from './apiServerOptions.ts'
 import { servingThreads } from './apiThreadOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
+import { backupPath } from './backup/backupPath.ts'
 import { CertificateNetworks } from './connections/certificateNetworks.ts'
 import { SOCKETS } from './connections/sharedPort.ts'
 import { strangerLimits } from './connections/strangerLimits.ts'
@@ -120,6 +122,15 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...discoveryPaths({ types, documents }),
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
+    backupPath({
+      store,
+      dataDir: options.dataDir,
+      settings: options.settings,
+      turns: work,
+      clock: Date.now,
+      after: systemClock.after,
+      log,
+    }),
   ])
   const { aggregated } = options
   const host =

@@ -1,7 +1,7 @@
 /** `npm run pages`: writes docs/commands.md, limits and states where other pages and openapi/groups have them, and the manual pages to release/man. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { programVersion } from '../../src/cli/orrery/version/programVersion.ts'
+import { programVersion } from '../../src/program/programVersion.ts'
 import { commandTree } from './commandTree.ts'
 import { withLimits } from './limits.ts'
 import { writeManual } from './manual.ts'

@@ -231,6 +231,8 @@ const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {
 export const EVERYBODYS_READER = 'system:kcp:authenticated:tenancy:reader'
 
 const ROOT_ROLES: Record<string, RoleSpec> = {
+  // reads everything of all spaces by it
+  'system:orrery:backup': { rules: [{ nonResourceURLs: ['/backup'], verbs: ['post'] }] },
   'system:kcp:tenancy:reader': { rules: [rule(WORKSPACES.group, [WORKSPACES.resource, 'workspacetypes'], READ)] },
   'system:kcp:universal-workspacetype-use': {
     rules: [

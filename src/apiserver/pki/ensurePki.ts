@@ -51,6 +51,9 @@ const FILES = {
 } as const
 type FileName = keyof typeof FILES
 
+/** All that the folder may hold. */
+export const PKI_FILES: readonly string[] = Object.values(FILES)
+
 /**
  * Loads the folder, making what is missing or outdated.
  * @throws Error when a host name is malformed, or when the authority's files do not belong together: replacing it would cut

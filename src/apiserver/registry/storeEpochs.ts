@@ -8,13 +8,24 @@
  */
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../apimachinery/object.ts'
-import type { Key, Revision, Store, Stored } from '../../storage/store.ts'
+import type { Key, Mutation, Revision, Store, Stored } from '../../storage/store.ts'
 import { encodeObject } from './codec.ts'
 
 interface Epoch {
   readonly id: string
   /** The store's revision when it began, where the one before it ended. */
   readonly after: Revision
+  /** The life is none of a process: the store was made of an archive, which shows it as of `after`. */
+  readonly restored?: Restored
+}
+
+/** The store was made of an archive; clusters may hold what it does not know. */
+export interface Restored {
+  /** RFC 3339: of the archive's snapshot, and of the restore. */
+  readonly takenAt: string
+  readonly restoredAt: string
+  /** The administrator knows what is missing: clusters need to keep nothing more for that. */
+  readonly isSettled?: boolean
 }
 
 /** No cursor lives as long as so many starts and the history that is kept. */
@@ -41,15 +52,20 @@ export class StoreEpochs {
     id: string = randomUUID(),
   ): Promise<StoreEpochs> {
     const before = epochsIn(await store.get(KEY))
-    const epochs = [...before, { id, after: store.revision }].slice(-KEPT)
-    const object = { apiVersion: 'v1', kind: 'StoreEpochs', metadata: { name: KEY.name }, epochs }
+    const epochs = [...before, { id, after: store.revision }]
     store
-      .update(KEY, () => ({ type: 'put', text: encodeObject(object) }))
+      .update(KEY, () => put(epochs))
       .then(outcome => {
         if (!outcome.ok) failed(new Error(outcome.refused.message))
       })
       .catch(failed)
     return new StoreEpochs(store, epochs)
+  }
+
+  /** For a store just made of an archive: revisions of earlier lives beyond `after` belong to another history. */
+  static async restored(store: Pick<Store, 'update'>, after: Revision, restored: Restored): Promise<void> {
+    const outcome = await store.update(KEY, stored => put([...epochsIn(stored), { id: randomUUID(), after, restored }]))
+    if (!outcome.ok) throw new Error(outcome.refused.message)
   }
 
   /** Those that are known to who follows the process that began the life `id`. */
@@ -64,6 +80,11 @@ export class StoreEpochs {
     const at = this.#epochs.findIndex(epoch => epoch.id === id)
     return at >= 0 && revision <= (this.#epochs[at + 1]?.after ?? this.#store.revision)
   }
+}
+
+function put(epochs: readonly Epoch[]): Mutation {
+  const object = { apiVersion: 'v1', kind: 'StoreEpochs', metadata: { name: KEY.name }, epochs: epochs.slice(-KEPT) }
+  return { type: 'put', text: encodeObject(object) }
 }
 
 function epochsIn(stored: Stored | undefined): Epoch[] {

@@ -94,6 +94,40 @@ export const STOPPED_DATA_DIR: Setting = {
   default: '.orrery',
 }
 
+/** An archive. */
+export const ARCHIVE: Setting = flag('--file <file>', 'the archive')
+
+export const KEY_FILE: Setting = {
+  flags: '--key-file <file>',
+  description: 'file with the passphrase, or random text, that seals the keys of the server in the archive',
+}
+
+const KUBECONFIG = flag('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config')
+
+/** How an administrator reaches a server. */
+export const ADMINISTRATOR: readonly Setting[] = [
+  KUBECONFIG,
+  flag('--context <name>', 'context in it; default: its current one'),
+]
+
+export const BACKUP: readonly Setting[] = [
+  CONFIG,
+  { ...ARCHIVE, description: 'where the archive goes: a new file, or a folder' },
+  KEY_FILE,
+  ...ADMINISTRATOR,
+  flag('--data-dir <dir>', 'take it from the data dir of a server that does not run'),
+  OUTPUT,
+]
+
+export const RESTORE: readonly Setting[] = [
+  CONFIG,
+  ARCHIVE,
+  flag('--data-dir <dir>', 'an empty folder, or one that is not there yet'),
+  KEY_FILE,
+  flag('--without-keys', 'leave the keys of the server out: it makes new ones, and all credentials end'),
+  OUTPUT,
+]
+
 /** One object of a store. */
 export const STORED_OBJECT: readonly Setting[] = [
   CONFIG,
@@ -302,7 +336,7 @@ export const SYNCER: readonly Setting[] = [
 
 /** Whom an assistant asks for, where a call names nothing else. */
 export const MCP: readonly Setting[] = [
-  flag('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config'),
+  KUBECONFIG,
   flag('--space <path>', "workspace that is read; default: the kubeconfig's"),
   flag('-n, --namespace <name>', "namespace; default: the kubeconfig's, else default"),
 ]

@@ -90,13 +90,13 @@ export function orreryProgram(host = processHost): { program: Command; result: {
     if (mistaken) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : mistaken(command.opts())))
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
-    if (argument) command.argument('[name]', argument.description)
+    if (argument) command.argument(argument.flags.replace(/^.*<(.+)>$/, '[$1]'), argument.description)
     const path = to === program ? name : `${to.name()} ${name}`
     // One that also runs by itself takes a misspelt sub-command for an argument too many, and would only count it.
     if (load && commands.length > 0) command.allowExcessArguments()
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
-      const [word] = command.args
-      if (argument) takeArgument(command, argument, word)
+      const [word, more] = command.args
+      if (argument && more === undefined) takeArgument(command, argument, word)
       else if (word !== undefined) {
         const known = commands.map(below => below.name).join(', ')
         throw new Error(`there is no sub-command ${JSON.stringify(word)}; there is: ${known}`)

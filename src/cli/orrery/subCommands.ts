@@ -4,13 +4,17 @@ import type { Setting } from '../shell/settings.ts'
 import {
   AGGREGATION,
   AGGREGATION_PRINT,
+  ARCHIVE,
+  BACKUP,
   BETWEEN,
   CONFIG,
   HEALTH_ADDRESS,
+  KEY_FILE,
   LISTEN,
   LOG,
   MCP,
   OUTPUT,
+  RESTORE,
   SERVER_PORT,
   START,
   STOPPED_DATA_DIR,
@@ -140,6 +144,40 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
         load: async () => (await import('./aggregation/aggregation.ts')).aggregationStatus,
       },
     ],
+  },
+  {
+    name: 'backup',
+    summary: 'write an archive of a server while it serves: all spaces, as of one revision',
+    notes:
+      'Asks the server of the kubeconfig, as its administrator; with --data-dir it reads the folder of one that does not run.\n' +
+      'The file appears when it is whole. It holds all Secrets as they are: keep it as you keep those. Exit codes: 0 it is\n' +
+      'whole and on disk, 1 it is not there.',
+    settings: BACKUP,
+    argument: ARCHIVE,
+    inFile: BACKUP,
+    load: async () => (await import('./backup/backup.ts')).backup,
+    commands: [
+      {
+        name: 'verify',
+        summary: 'read an archive whole, check each row, counts and sums, and list its content',
+        notes: 'Exit codes: 0 it is whole, 1 it is not, or cannot be read here.',
+        settings: [CONFIG, ARCHIVE, KEY_FILE, OUTPUT],
+        argument: ARCHIVE,
+        inFile: BACKUP,
+        load: async () => (await import('./backup/verify.ts')).verifyBackup,
+      },
+    ],
+  },
+  {
+    name: 'restore',
+    summary: 'make the data dir of a server of an archive',
+    notes:
+      'Revisions go on beyond all that were given out since, so that no client takes an old one for a new one. Clusters keep\n' +
+      'what the archive does not know. Exit codes: 0 it is restored, 1 it is not, and nothing was overwritten.',
+    settings: RESTORE,
+    argument: ARCHIVE,
+    inFile: RESTORE,
+    load: async () => (await import('./backup/restore.ts')).restore,
   },
   {
     name: 'store',

@@ -54,6 +54,11 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
   })
 }
 
+/** Requests about an Orrery server as a whole, which are of no space. */
+export function httpServer(options: HttpClientOptions): Pick<HttpTransport, 'bytes' | 'json' | 'close'> {
+  return new HttpTransport(options)
+}
+
 /** @throws StatusError MethodNotAllowed through a host cluster */
 async function* stream(
   transport: HttpTransport,

@@ -152,6 +152,21 @@ export class HttpTransport {
     }
   }
 
+  /** The bytes of a long answer. @throws StatusError also when it breaks off, or the signal aborts: then it is not whole */
+  async *bytes(request: Request): AsyncGenerator<Buffer, void, void> {
+    let answer: Answer | undefined
+    try {
+      answer = await this.#send(request, true)
+      yield* answer.body as AsyncIterable<Buffer>
+      const failure = answer.failure?.()
+      if (failure) throw failure
+    } catch (error) {
+      throw asStatusError(answer?.failure?.(error) ?? error, this.#options.server)
+    } finally {
+      answer?.body.destroy()
+    }
+  }
+
   async #send(request: Request, isWatch: boolean): Promise<Answer> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, watchIdleMs = 150_000 } = this.#options
     const idleMs = isWatch ? watchIdleMs : timeoutMs

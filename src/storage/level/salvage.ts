@@ -11,23 +11,14 @@ import { keyText, parseKeyText } from '../keys.ts'
 import { isStorageError, type Revision } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { complaints, type Database, openDatabase } from './database.ts'
+import { FreshRows } from './freshRows.ts'
 import { inspectCarefully } from './inspection.ts'
 import { linkedCopy } from './linkedCopy.ts'
-import {
-  addToSum,
-  type LogRecord,
-  nameOfKey,
-  nameOfRow,
-  objectChecksum,
-  objectRow,
-  sealed,
-  versionValue,
-} from './rows.ts'
-import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore, writeMeta } from './storeFolder.ts'
+import { type LogRecord, nameOfKey, nameOfRow } from './rows.ts'
+import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore } from './storeFolder.ts'
 
 /** More than a server writes while the file of acknowledged revisions is behind, even by a power cut. */
 const RAISE = 10_000_000
-const BATCH = 1000
 
 interface Loss {
   /** What is damaged, as the refusal says it. */
@@ -67,7 +58,7 @@ export async function acceptLoss(options: FolderOptions & { now: Date }): Promis
     const db = await openDatabase(fresh, { create: true })
     let loss: Loss & { newestSeen: Revision }
     try {
-      const writer = new Writer(db)
+      const writer = new FreshRows(db)
       loss = await gather(damaged, options, damage.findings, stored => writer.add(stored))
       await writer.finish(loss.newestSeen + RAISE)
     } finally {
@@ -185,47 +176,6 @@ async function gather(
     lost,
     kept,
     newestSeen: inspection.newestSeen,
-  }
-}
-
-class Writer {
-  readonly #db: Database
-  #rows: [row: string, value: Buffer][] = []
-  #writing: Promise<void> = Promise.resolve()
-  #count = 0
-  #sum = 0
-
-  constructor(db: Database) {
-    this.#db = db
-  }
-
-  add(stored: Whole): void {
-    const id = keyText(stored.key)
-    const value = versionValue(stored)
-    const checksum = objectChecksum(id, value)
-    this.#count++
-    this.#sum = addToSum(this.#sum, checksum)
-    this.#rows.push([objectRow(id), sealed(value, checksum)])
-    if (this.#rows.length === BATCH) this.#flush()
-  }
-
-  async finish(revision: Revision): Promise<void> {
-    this.#flush()
-    await this.#writing
-    await writeMeta(this.#db, { revision, count: this.#count, sum: this.#sum })
-  }
-
-  #flush(): void {
-    const rows = this.#rows
-    this.#rows = []
-    const write = async (): Promise<void> => {
-      const batch = this.#db.batch()
-      for (const [row, value] of rows) batch.put(row, value)
-      await batch.write()
-    }
-    this.#writing = this.#writing.then(write)
-    // Awaited in the end.
-    this.#writing.catch(() => {})
   }
 }
 

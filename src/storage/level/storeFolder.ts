@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Whole } from '../body.ts'
 import { isStorageError, StorageError } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
@@ -34,6 +34,9 @@ export function storeIn(dataDir: string): { path: string; witness: string; estab
   }
 }
 
+/** Where a restore makes the content of a data folder; while it is there, the folder is not whole. */
+export const RESTORING = 'store.restoring'
+
 /** A store whose rows are not those that were acknowledged. */
 export class DamagedStoreError extends StorageError {
   /** Each one kind of damage. */
@@ -52,6 +55,12 @@ export class DamagedStoreError extends StorageError {
 
 /** @throws DamagedStoreError when there was a store and none is left */
 async function lookFor({ path, witness, established }: FolderOptions): Promise<'new' | 'store'> {
+  const dataDir = dirname(path)
+  if (existsSync(join(dataDir, RESTORING)))
+    throw new StorageError(
+      'Failed',
+      `a restore into the data dir ${dataDir} was cut short: run "orrery restore" into it again`,
+    )
   // the keys lie beside the witness, and say as much
   const acknowledged = await readAcknowledged({ path, witness: established ? undefined : witness })
   const files = await filesOf(path)
@@ -69,16 +78,21 @@ async function lookFor({ path, witness, established }: FolderOptions): Promise<'
 
 /** An empty store, on disk when this resolves. Safe to repeat when it was cut short. */
 export async function createStore(path: string, revision = 0): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw cannotOpen(path, (error as Error).message, error)
-  }
+  await makeFolder(path)
   const db = await openDatabase(path, { create: true })
   try {
     await writeMeta(db, { revision, count: 0, sum: 0 })
   } finally {
     await db.close()
+  }
+}
+
+/** @throws StorageError `Failed` */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw cannotOpen(path, (error as Error).message, error)
   }
 }
 

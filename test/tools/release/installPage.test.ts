@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { programVersion } from '../../../src/cli/orrery/version/programVersion.ts'
+import { programVersion } from '../../../src/program/programVersion.ts'
 import { addonName, loadAddonFrom } from '../../../src/program/addon.ts'
 import { LINKS } from '../../../tools/release/links.ts'
 import { ENGINES } from '../../../tools/release/npmPackage.ts'

@@ -4,8 +4,8 @@
  * @see https://modelcontextprotocol.io/specification/2025-06-18
  */
 import { isRecord } from '../../../apimachinery/object.ts'
+import { programVersion } from '../../../program/programVersion.ts'
 import type { Host } from '../host.ts'
-import { programVersion } from '../version/programVersion.ts'
 import { RpcError, serveRpc } from './jsonRpc.ts'
 import { callTool, TOOLS, type ToolSettings } from './tools.ts'
 

@@ -1,8 +1,8 @@
 /** What `orrery version` says: which program this is, of which commit, and what it runs on. */
 import { isSea } from 'node:sea'
 import { UNKNOWN_BUILD } from '../../../apiserver/pages/versionInfo.ts'
+import { programVersion } from '../../../program/programVersion.ts'
 import { buildInfo } from './buildInfo.ts'
-import { programVersion } from './programVersion.ts'
 
 /** What is not known is empty, as at `/version` of the server. */
 interface ProgramFacts {

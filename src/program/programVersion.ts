@@ -1,5 +1,5 @@
 /** The name and release of this program, as its package says. */
-import { programFile } from '../../../program/programFile.ts'
+import { programFile } from './programFile.ts'
 
 export function programVersion(): { readonly name: string; readonly version: string } {
   const { name = '', version = '' } = JSON.parse(programFile('package.json')) as Record<string, string>

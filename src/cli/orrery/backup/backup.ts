@@ -1,0 +1,93 @@
+/** `orrery backup`: an archive of a server, taken over HTTPS while it serves, or out of the data dir of one that does not run. */
+import { BACKUP_PATH } from '../../../apiserver/backup/backupPath.ts'
+import { newSeal, type Seal } from '../../../apiserver/backup/sealedFiles.ts'
+import { serverArchive } from '../../../apiserver/backup/serverArchive.ts'
+import { httpServer } from '../../../client/http/httpClient.ts'
+import { WorkTurns } from '../../../program/workTurns.ts'
+import { openEngine } from '../../../storage/openEngine.ts'
+import { isStorageError } from '../../../storage/store.ts'
+import { withSession } from '../../shell/session/session.ts'
+import { type Host, printFound } from '../host.ts'
+import { folderOf } from '../store/store.ts'
+import { archivePath, named, writeArchiveFile } from './archiveFile.ts'
+import { passphraseIn } from './keyFile.ts'
+import { keysLine, shownSize } from './words.ts'
+
+interface BackupSettings {
+  readonly file?: string
+  readonly dataDir?: string
+  readonly keyFile?: string
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+}
+
+/** Objects between two lines of progress. */
+const PROGRESS_OBJECTS = 50_000
+
+export async function backup(settings: Record<string, unknown>, host: Host): Promise<number> {
+  const { file, dataDir, keyFile, kubeconfig, context } = settings as BackupSettings
+  if (file === undefined) throw new Error('name the file that the archive goes to, or a folder')
+  if (dataDir !== undefined && kubeconfig !== undefined)
+    throw new Error(
+      '--data-dir is of a server that does not run, --kubeconfig leads to one that does: give one of them',
+    )
+  const path = await archivePath(file, Date.now())
+  const seal = keyFile === undefined ? undefined : await newSeal(await passphraseIn(keyFile))
+  const take = async (archive: AsyncIterable<Buffer>): Promise<void> => {
+    let [expected, objects] = [0, 0]
+    const { header, ...content } = await named(
+      path,
+      writeArchiveFile(path, archive, {
+        header(found) {
+          expected = found.objects
+          host.err(`${expected} objects as of revision ${found.revision}`)
+        },
+        object() {
+          objects++
+          if (objects % PROGRESS_OBJECTS === 0) host.err(`${objects} of ${expected} objects`)
+        },
+      }),
+    )
+    const { revision, takenAt, sealed, outside } = header
+    const found = { kind: 'Backup', file: path, ...content, revision, takenAt, keys: sealed?.names ?? [], outside }
+    const line = `wrote ${path}: ${content.objects} objects as of revision ${revision}, ${shownSize(content.bytes)}; ${keysLine(header)}`
+    await printFound(settings, [line], found, host)
+  }
+  if (dataDir === undefined) await ofServer({ kubeconfig, context }, seal, take)
+  else await ofFolder(dataDir, seal, take)
+  return 0
+}
+
+type Take = (archive: AsyncIterable<Buffer>) => Promise<void>
+
+async function ofServer(
+  { kubeconfig, context }: Pick<BackupSettings, 'kubeconfig' | 'context'>,
+  seal: Seal | undefined,
+  take: Take,
+): Promise<void> {
+  const body = seal && { seal: { ...seal, key: seal.key.toString('base64') } }
+  await withSession({ ...(kubeconfig && { kubeconfig }), ...(context && { context }) }, async ({ options }) => {
+    const server = httpServer(options)
+    try {
+      await take(server.bytes({ method: 'POST', path: BACKUP_PATH, accept: '*/*', ...(body && { body }) }))
+    } finally {
+      server.close()
+    }
+  })
+}
+
+async function ofFolder(dataDir: string, seal: Seal | undefined, take: Take): Promise<void> {
+  folderOf(dataDir)
+  const store = await openEngine('disk', { dataDir }).catch(error => {
+    if (!isStorageError(error, 'Locked')) throw error
+    const way = `leave --data-dir out, and give --kubeconfig ${dataDir}/admin.kubeconfig`
+    throw new Error(`a server runs on ${dataDir}: ${way}`, { cause: error })
+  })
+  try {
+    if (store.revision === 0) throw new Error(`there is nothing in the store of ${dataDir} yet`)
+    const work = new WorkTurns({ clock: () => performance.now() }).begin({ owner: '' })
+    await take(serverArchive({ store, dataDir, seal, nowMs: Date.now(), work }))
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * `orrery restore`: makes the data dir of a server of an archive, in an empty folder alone. The result is there whole or not at all: a server
+ * does not start on a folder whose restore was cut short. Another restore into that folder begins anew.
+ */
+
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Files } from '../../../apiserver/backup/sealedFiles.ts'
+import { writePrivateFile } from '../../../apiserver/pki/files.ts'
+import { StoreEpochs } from '../../../apiserver/registry/storeEpochs.ts'
+import type { ArchiveHeader } from '../../../storage/archive/archive.ts'
+import { type RestoredArchive, restoreArchive } from '../../../storage/archive/restoreArchive.ts'
+import { RESTORING, storeIn } from '../../../storage/level/storeFolder.ts'
+import { openEngine } from '../../../storage/openEngine.ts'
+import { type Host, printFound } from '../host.ts'
+import { makeFolder } from '../process/privateFolder.ts'
+import { named, readArchiveFile } from './archiveFile.ts'
+import { Unsealed } from './unsealed.ts'
+
+interface RestoreSettings {
+  readonly file?: string
+  readonly dataDir?: string
+  readonly keyFile?: string | undefined
+  readonly withoutKeys?: boolean | undefined
+}
+
+/** A file system of its own may have it from birth. */
+const OF_DISK = 'lost+found'
+
+export async function restore(settings: Record<string, unknown>, host: Host): Promise<number> {
+  const { file, dataDir, keyFile, withoutKeys } = settings as RestoreSettings
+  if (file === undefined) throw new Error('name the archive')
+  if (dataDir === undefined)
+    throw new Error('--data-dir is required: an empty folder, for a server that does not run yet')
+  await assertFree(dataDir)
+  const unsealed = new Unsealed(keyFile)
+  // all of it, before anything is written
+  const { header } = await readArchiveFile(file, {
+    header: found => assertKeys(found, { keyFile, withoutKeys }),
+    sealed: bytes => unsealed.take(bytes),
+  })
+  const keys = await unsealed.open(header)
+  const nowMs = Date.now()
+  const restored = await restoreInto(dataDir, file, { keys, nowMs })
+  const { objects, revision } = restored
+  const { revision: before, takenAt, outside } = header
+  const lines = [
+    `restored ${objects} objects into ${dataDir}: as of revision ${before}, ${takenAt}; the store goes on at revision ${revision}`,
+    ...(keys
+      ? []
+      : ['the server makes new keys when it starts: kubeconfigs, tokens and credentials of syncers have ended']),
+    ...Object.entries(outside).map(([flag, value]) => `not in the archive: --${flag} ${value}`),
+    'credentials that were revoked since are good again: revoke them once more',
+    `start the server with --data-dir ${dataDir}; then "orrery restore status" lists what clusters hold beyond the archive`,
+  ]
+  const found = { kind: 'Restore', dataDir, file, objects, takenAt, archivedRevision: before, revision }
+  await printFound(settings, lines, { ...found, keys: Object.keys(keys ?? {}), outside }, host)
+  return 0
+}
+
+function assertKeys(
+  { sealed }: ArchiveHeader,
+  { keyFile, withoutKeys }: Pick<RestoreSettings, 'keyFile' | 'withoutKeys'>,
+): void {
+  if (withoutKeys || (sealed && keyFile !== undefined)) return
+  const way =
+    '--without-keys restores without them: the server makes new ones, and kubeconfigs, tokens and credentials of syncers end'
+  throw new Error(
+    sealed
+      ? `the keys in the archive are sealed: give --key-file with the passphrase of that time; or ${way}`
+      : `the archive has no keys of the server. ${way}, unless you put the pki/ folder of that server into the data dir before it starts`,
+  )
+}
+
+/** @throws Error where the folder holds anything that a restore might overwrite */
+async function assertFree(dataDir: string): Promise<void> {
+  makeFolder(dataDir)
+  const entries = (await readdir(dataDir)).filter(name => name !== OF_DISK)
+  if (entries.length === 0 || entries.includes(RESTORING)) return
+  const examples = entries.slice(0, 3).join(', ')
+  throw new Error(
+    `${dataDir} is not empty (${examples}): nothing is overwritten; give another --data-dir, or stop its server and move the folder away`,
+  )
+}
+
+async function restoreInto(
+  dataDir: string,
+  file: string,
+  { keys, nowMs }: { keys: Files | undefined; nowMs: number },
+): Promise<RestoredArchive> {
+  for (const left of (await readdir(dataDir)).filter(name => name !== OF_DISK))
+    await rm(join(dataDir, left), { recursive: true, force: true })
+  const making = join(dataDir, RESTORING)
+  await mkdir(making, { mode: 0o700 })
+  const { path } = storeIn(making)
+  const restored = await named(file, restoreArchive(createReadStream(file), { path, nowMs }))
+  const store = await openEngine('disk', { dataDir: making })
+  try {
+    const { revision, takenAt } = restored.header
+    await StoreEpochs.restored(store, revision, { takenAt, restoredAt: new Date(nowMs).toISOString() })
+  } finally {
+    await store.close()
+  }
+  for (const [name, text] of Object.entries(keys ?? {})) await writePrivateFile(join(making, name), text)
+  // the store comes last: a folder without one is not taken for that of a server
+  const made = (await readdir(making)).sort((a, b) => Number(a === 'store') - Number(b === 'store'))
+  for (const name of made) await rename(join(making, name), join(dataDir, name))
+  await rmdir(making)
+  return restored
+}

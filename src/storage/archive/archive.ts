@@ -1,0 +1,73 @@
+/**
+ * The archive of a store: all objects as of one revision, in one file that knows whether it is whole.
+ *
+ *   ORRERY ARCHIVE 1\n     plain text; the number is the version of what follows.
+ *   {…}\n                  {@link ArchiveHeader} as JSON.
+ *   records                one frame of zstd.
+ *
+ * A record begins with a byte for its kind and 32 bits (big-endian) for the length of its content:
+ *
+ *   s  sealed files: bytes that only their owner reads. At most one, before the objects.
+ *   o  an object: 32 bits for the length of its key, the key (NUL between its parts), the value of its row (level/rows.ts).
+ *   e  the end: {@link ArchiveEnd} as JSON. Nothing follows.
+ *
+ * Objects stand in key order. The end has their number, the sum of their checksums, and the SHA-256 of all before it, uncompressed. An archive
+ * that was cut short or altered never reads as whole.
+ */
+import type { Revision } from '../store.ts'
+
+export const ARCHIVE_VERSION = 1
+export const MAGIC = 'ORRERY ARCHIVE '
+
+export const SEALED = 0x73
+export const OBJECT = 0x6f
+export const END = 0x65
+export const RECORD_HEAD = 5
+
+/** The lines of text before the records: more is no archive. */
+export const MOST_HEADER_BYTES = 1024 * 1024
+/** The content of one record: a stored object has 2 MiB beside its managed fields. */
+export const MOST_RECORD_BYTES = 64 * 1024 * 1024
+
+/** Facts about an archive that are readable without its objects. */
+export interface ArchiveHeader {
+  /** Format of the rows. */
+  readonly rows: number
+  /** The program that wrote it. */
+  readonly program: string
+  /** The moment of the snapshot, RFC 3339. */
+  readonly takenAt: string
+  /** The revision that it shows. */
+  readonly revision: Revision
+  readonly objects: number
+  /** Files that a server needs beside its store, and how they are sealed; absent: they are not in the archive. */
+  readonly sealed?: SealedFiles
+  /** Settings of the server that name files outside of its data dir, which are not in the archive. */
+  readonly outside: Readonly<Record<string, string>>
+}
+
+export interface SealedFiles {
+  readonly names: readonly string[]
+  /** Salt of scrypt, base64. */
+  readonly salt: string
+  /** Logarithm of its cost. */
+  readonly cost: number
+}
+
+export interface ArchiveEnd {
+  readonly objects: number
+  /** Sum of the checksums of objects. */
+  readonly sum: number
+  readonly sha256: string
+}
+
+/** An archive that is not whole, or that this program cannot read. The message says what to do. */
+export class ArchiveError extends Error {
+  readonly code: 'NoArchive' | 'Newer' | 'Cut' | 'Altered'
+
+  constructor(code: ArchiveError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ArchiveError'
+    this.code = code
+  }
+}

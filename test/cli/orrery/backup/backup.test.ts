@@ -1,0 +1,212 @@
+/** `orrery backup` and `orrery restore`, as an administrator meets them. */
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Api } from '../../../support/api.ts'
+import { Command } from '../../../support/command.ts'
+import { orreryHere as run } from '../../../support/runHere.ts'
+import { ALICE, accessOf, startTestServer, temporaryDir } from '../../../support/server.ts'
+
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const map = (name: string, data: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { data },
+})
+
+async function start(t: Test, dataDir: string): Promise<{ api: Api; kubeconfig: string; end(): Promise<unknown> }> {
+  const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0'])
+  await server.said('orrery ready')
+  const kubeconfig = join(dataDir, 'admin.kubeconfig')
+  const api = new Api(accessOf(kubeconfig))
+  t.teardown(() => api.close())
+  return { api, kubeconfig, end: () => server.end() }
+}
+
+t.test('what a running server holds comes back in another folder, with its keys and all revisions beyond', async t => {
+  const dir = temporaryDir(t)
+  const [before, after, archive, keyFile] = ['a', 'b', 'center.orrery', 'key'].map(name => join(dir, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(keyFile, 'correct horse battery staple\n')
+  const server = await start(t, before)
+  for (const space of ['root:wmw1', 'root:imw1']) await server.api.in(space).post(MAPS, map('kept', space))
+  const made = await run('backup', archive, '--kubeconfig', server.kubeconfig, '--key-file', keyFile)
+  t.match(made, {
+    code: 0,
+    out: /^wrote .*center\.orrery: \d+ objects as of revision \d+, .*7 files with keys are in it, sealed\n$/,
+  })
+  t.match(made.err, /^\d+ objects as of revision \d+$/m)
+  t.equal(statSync(archive).mode & 0o777, 0o600)
+  const lost = await server.api.in('root:wmw1').post(MAPS, map('lost', 'made since'))
+  const given = Number(lost.body.metadata.resourceVersion)
+  t.match(await run('restore', archive, '--data-dir', before, '--key-file', keyFile), {
+    code: 1,
+    err: /is not empty.*nothing is overwritten/,
+  })
+  await server.end()
+
+  t.match(await run('backup', 'verify', archive, '--key-file', keyFile), {
+    code: 0,
+    out: /^whole: \d+ objects of \d+ spaces[\s\S]*the key file opens them[\s\S]*\n {2}configmaps {2}\d+\n/,
+  })
+  t.match(await run('restore', archive, '--data-dir', after, '--key-file', keyFile), {
+    code: 0,
+    out: /^restored \d+ objects into .*\n/,
+  })
+  for (const name of ['ca.key', 'sa.key', 'admin.crt'])
+    t.equal(readFileSync(join(after, 'pki', name), 'utf8'), readFileSync(join(before, 'pki', name), 'utf8'))
+  t.match(await run('store', 'verify', '--data-dir', after), { code: 0, out: /^intact/ })
+
+  const again = await start(t, after)
+  for (const space of ['root:wmw1', 'root:imw1'])
+    t.match((await again.api.in(space).get(`${MAPS}/kept`)).body, { data: { data: space } })
+  t.equal((await again.api.in('root:wmw1').get(`${MAPS}/lost`)).code, 404)
+  const next = await again.api.in('root:wmw1').post(MAPS, map('next', 'x'))
+  t.ok(Number(next.body.metadata.resourceVersion) > given + 1_000_000, 'beyond all that was given out')
+  t.match(
+    (await again.api.get(`/clusters/root:wmw1${MAPS}?watch=1&resourceVersion=${given}`)).text,
+    /"code":410|Expired/,
+  )
+  // the credentials of the first server are good here
+  const old = new Api({ ...accessOf(join(before, 'admin.kubeconfig')), url: again.api.access.url })
+  t.teardown(() => old.close())
+  t.equal((await old.get('/api/v1/namespaces')).code, 200)
+})
+
+t.test(
+  'a folder is archived like its server, which must not run; the archive is named after the moment in a folder',
+  async t => {
+    const dir = temporaryDir(t)
+    const [dataDir, archives] = [join(dir, 'a'), join(dir, 'archives')]
+    mkdirSync(archives)
+    const server = await start(t, dataDir)
+    await server.api.in('root:wmw1').post(MAPS, map('kept', 'x'))
+    t.match(await run('backup', archives, '--data-dir', dataDir), {
+      code: 1,
+      err: /a server runs on .*--kubeconfig .*admin\.kubeconfig/,
+    })
+    await server.end()
+    t.match(await run('backup', archives, '--data-dir', dataDir), {
+      code: 0,
+      out: /the keys of the server \(pki\/\) are not in it/,
+    })
+    const [name, ...others] = readdirSync(archives)
+    t.match(name, /^orrery-\d{8}T\d{6}Z\.orrery$/)
+    t.strictSame(others, [], 'no part of an archive is left')
+    const archive = join(archives, name!)
+    const restored = join(dir, 'b')
+    t.match(await run('restore', archive, '--data-dir', restored), { code: 1, err: /has no keys.*--without-keys.*pki/ })
+    t.match(await run('restore', archive, '--data-dir', restored, '--without-keys'), { code: 0, out: /makes new keys/ })
+    t.match((await (await start(t, restored)).api.in('root:wmw1').get(`${MAPS}/kept`)).body, { data: { data: 'x' } })
+    t.match(await run('backup', archive, '--data-dir', dataDir), {
+      code: 1,
+      err: /is there already.*nothing is overwritten/,
+    })
+    t.match(await run('backup', join(archives, 'x'), '--data-dir', join(dir, 'none')), {
+      code: 1,
+      err: /there is no data dir/,
+    })
+    t.match(await run('backup', join(archives, 'no', 'x'), '--data-dir', dataDir), {
+      code: 1,
+      err: /cannot be written.*may write to/,
+    })
+    t.match(await run('backup'), { code: 1, err: /name the file/ })
+    t.match(await run('backup', 'verfy', archive), {
+      code: 1,
+      err: /there is no sub-command "verfy"; there is: verify/,
+    })
+  },
+)
+
+t.test('an archive that is not whole, and a passphrase that is not its own, lead to nothing', async t => {
+  const dir = temporaryDir(t)
+  const { dataDir, server } = await startTestServer(t)
+  await server.close()
+  const [keyFile, other, short] = ['key', 'other', 'short'].map(name => join(dir, name)) as [string, string, string]
+  writeFileSync(keyFile, 'correct horse battery staple')
+  writeFileSync(other, 'incorrect horse')
+  writeFileSync(short, 'horse\n')
+  const archive = join(dir, 'whole.orrery')
+  t.match(await run('backup', archive, '--data-dir', dataDir, '--key-file', short), {
+    code: 1,
+    err: /--key-file: .*has 5 bytes/,
+  })
+  t.match(await run('backup', archive, '--data-dir', dataDir, '--key-file', join(dir, 'no')), {
+    code: 1,
+    err: /--key-file: .*cannot be read/,
+  })
+  t.equal((await run('backup', archive, '--data-dir', dataDir, '--key-file', keyFile)).code, 0)
+  const [cut, altered, newer] = ['cut', 'altered', 'newer'].map(name => join(dir, name)) as [string, string, string]
+  cpSync(archive, cut)
+  truncateSync(cut, statSync(archive).size - 3)
+  const bytes = readFileSync(archive)
+  bytes[bytes.length >> 1]! ^= 1
+  writeFileSync(altered, bytes)
+  writeFileSync(newer, readFileSync(archive, 'latin1').replace('ARCHIVE 1', 'ARCHIVE 7'), 'latin1')
+  const restored = join(dir, 'restored')
+  const faults: [file: string, err: RegExp, ...flags: string[]][] = [
+    [cut, /cut is not whole: it was cut short: take another archive/],
+    [altered, /altered is not whole: .*it was altered since/],
+    [newer, /newer cannot be read here: it is an archive of version 7.*use the newer Orrery/],
+    [keyFile, /key cannot be read here: it is no archive of Orrery/],
+    [join(dir, 'none'), /none cannot be read/],
+    [dir, /cannot be read/],
+    [archive, /has not the passphrase/, '--key-file', other],
+  ]
+  for (const [file, err, ...flags] of faults) {
+    t.match(await run('backup', 'verify', file, ...flags), { code: 1, out: '', err })
+    const withKeys = flags.length > 0 ? flags : ['--key-file', keyFile]
+    t.match(await run('restore', file, '--data-dir', restored, ...withKeys), { code: 1, out: '', err })
+    t.strictSame(readdirSync(restored), [], `nothing comes of ${file}`)
+  }
+  t.match(await run('restore', archive, '--data-dir', restored), { code: 1, err: /sealed: give --key-file/ })
+  t.match(await run('restore', archive, '--data-dir', dataDir, '--key-file', keyFile), { code: 1, err: /is not empty/ })
+  t.match(await run('restore', archive), { code: 1, err: /--data-dir is required/ })
+})
+
+t.test('a folder whose restore was cut short is no data dir, and may be restored again', async t => {
+  const dir = temporaryDir(t)
+  const { dataDir, server } = await startTestServer(t)
+  await server.close()
+  const archive = join(dir, 'whole.orrery')
+  t.equal((await run('backup', archive, '--data-dir', dataDir)).code, 0)
+  const restored = join(dir, 'restored')
+  mkdirSync(join(restored, 'store.restoring', 'store'), { recursive: true })
+  mkdirSync(join(restored, 'pki'))
+  mkdirSync(join(restored, 'lost+found'))
+  const started = new Command(t, ['start', '--data-dir', restored, '--secure-port', '0'])
+  await started.said('was cut short: run "orrery restore" into it again')
+  t.equal(await started.exited(), 1)
+  t.equal((await run('restore', archive, '--data-dir', restored, '--without-keys')).code, 0)
+  t.match(readdirSync(restored).sort(), ['lost+found', 'pki', 'store', 'store.acknowledged'])
+  t.match(await run('store', 'verify', '--data-dir', restored), { code: 0, out: /^intact/ })
+})
+
+t.test('a backup is for whoever administers the server, and for the role of root that says so', async t => {
+  const { api } = await startTestServer(t)
+  const alice = api.as(ALICE)
+  const take = (who: Api, path = '/backup', body?: unknown) =>
+    who.send('POST', path, body === undefined ? {} : { body })
+  t.match(await take(alice), { code: 403, body: { reason: 'Forbidden' } })
+  t.match(await take(api, '/clusters/root:wmw1/backup'), { code: 404, body: { message: /about the whole server/ } })
+  t.match(await take(api, '/backup', { seal: { key: 'short' } }), {
+    code: 400,
+    body: { message: /seal: must have a key of 32 bytes/ },
+  })
+  t.match(await api.get('/backup'), { code: 405 })
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'backup' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:orrery:backup' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' }],
+  }
+  t.equal((await api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding)).code, 201)
+  t.match(await take(alice), { code: 200, text: /^ORRERY ARCHIVE 1\n/ })
+  t.match(await alice.get('/api/v1/secrets'), { code: 403 }, 'and for nothing else')
+})
