@@ -8,8 +8,8 @@
  * A record begins with a byte for its kind and 32 bits (big-endian) for the length of its content:
  *
  *   s  sealed files: bytes that only their owner reads. At most one, before the objects.
- *   o  an object: 32 bits for the length of its key, the key (NUL between its parts), the value of its row (level/rows.ts).
- *   e  the end: {@link ArchiveEnd} as JSON. Nothing follows.
+ *   o  an object: 32 bits for the length of its key, the key then its row (level/rows.ts).
+ *   e  the end: {@link ArchiveEnd} as JSON.
  *
  * Objects stand in key order. The end has their number, the sum of their checksums, and the SHA-256 of all before it, uncompressed. An archive
  * that was cut short or altered never reads as whole.
