@@ -5,11 +5,8 @@
  *   {…}\n                  {@link ArchiveHeader} as JSON.
  *   records                one frame of zstd.
  *
- * A record begins with a byte for its kind and 32 bits (big-endian) for the length of its content:
- *
- *   s  sealed files: bytes that only their owner reads. At most one, before the objects.
- *   o  an object: 32 bits for the length of its key, the key then its row (level/rows.ts).
- *   e  the end: {@link ArchiveEnd} as JSON.
+ * A record begins with a byte for its kind and 32 bits (big-endian) for the length of its content. Kind `s` has sealed files, once and first.
+ * Kind `o` is an object: the length of its key (32 bits), the key, and the row (level/rows.ts). Kind `e` is the end: {@link ArchiveEnd}.
  *
  * Objects stand in key order. The end has their number, the sum of their checksums, and the SHA-256 of all before it, uncompressed. An archive
  * that was cut short or altered never reads as whole.
