@@ -2,14 +2,10 @@
  * The controller runtime: sources turn what happens into keys, a work queue deduplicates them, `reconcile` converges one
  * key without knowing what woke it. Work starts when every source knows the present, so nothing is decided on half a view.
  */
-import type { WorkTurns } from '../program/workTurns.ts'
-import type { Random } from './backoff.ts'
 import type { Together } from './bundles.ts'
-import { aborted, type Clock } from './clock.ts'
-import type { Lane } from './fairQueue.ts'
+import { aborted } from './clock.ts'
 import type { Logger } from './logger.ts'
-import type { KeyGuard } from './setAside/keyGuard.ts'
-import { type Reconcile, WorkQueue } from './workqueue.ts'
+import { type Reconcile, WorkQueue, type WorkQueueOptions } from './workqueue.ts'
 
 /** Something that keeps itself up to date for as long as it runs (an informer, a stream source). */
 export interface Source {
@@ -19,7 +15,7 @@ export interface Source {
   run(signal: AbortSignal): Promise<void>
 }
 
-interface ControllerOptions<K> {
+export interface ControllerOptions<K> extends WorkQueueOptions<K> {
   /** Names the controller in the log. */
   name: string
   /** They call `controller.add` (or hold its queue) from their handlers. */
@@ -30,18 +26,6 @@ interface ControllerOptions<K> {
   concurrency?: number
   /** As in {@link WorkQueue}. */
   together?: Together<K, unknown> | undefined
-  /** What makes two keys the same. Default as in {@link WorkQueue}. */
-  id?: (key: K) => string
-  /** Whose work a key is. As in {@link WorkQueue}. */
-  party?: (key: K) => string
-  /** In whose turn a key waits. As in {@link WorkQueue}. */
-  lane?: (key: K) => Lane
-  /** As in {@link WorkQueue}. */
-  guard?: KeyGuard | undefined
-  /** As in {@link WorkQueue}. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 export class Controller<K> {
@@ -54,16 +38,7 @@ export class Controller<K> {
   constructor(options: ControllerOptions<K>) {
     this.name = options.name
     this.#options = options
-    this.queue = new WorkQueue<K>({
-      logger: options.logger,
-      ...(options.id && { id: options.id }),
-      ...(options.party && { party: options.party }),
-      ...(options.lane && { lane: options.lane }),
-      guard: options.guard,
-      turns: options.turns,
-      clock: options.clock,
-      random: options.random,
-    })
+    this.queue = new WorkQueue<K>(options)
   }
 
   add(key: K): void {

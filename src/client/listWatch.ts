@@ -8,11 +8,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { backoffMs, type Random } from './backoff.ts'
+import { backoffMs } from './backoff.ts'
 import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
-import { type Clock, pause, steadyMs } from './clock.ts'
+import { pause, steadyMs } from './clock.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import type { Runtime } from './runtime.ts'
 
 export type InformerEvent =
   /** What follows until `initDone` is everything that exists. */
@@ -24,7 +25,7 @@ export type InformerEvent =
   /** The last state of a deleted object. */
   | { type: 'delete'; object: KubeObject }
 
-export interface ListWatchOptions {
+export interface ListWatchOptions extends Omit<Runtime, 'logger'> {
   client: SpaceClient
   resource: GroupVersionResource
   namespace?: string
@@ -35,8 +36,6 @@ export interface ListWatchOptions {
   /** As in {@link ListAllOptions}. */
   mostBytes?: number
   logger?: Logger
-  clock: Clock
-  random: Random
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }

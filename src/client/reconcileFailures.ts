@@ -1,8 +1,7 @@
 /** What becomes of a reconcile that throws: what the log says of it, and when it is tried again. */
 import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
-import { backoffMs, type Random } from './backoff.ts'
-import type { Clock } from './clock.ts'
-import type { Logger } from './logger.ts'
+import { backoffMs } from './backoff.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
 export class TerminalError extends Error {
@@ -15,12 +14,9 @@ export class TerminalError extends Error {
 /** A queue tells no more often that a server is short of room. */
 const SHORTAGE_EVERY_MS = 60_000
 
-interface ReconcileFailuresDeps {
+interface ReconcileFailuresDeps extends Runtime {
   /** Retry delay bounds. */
   backoff: { baseMs: number; maxMs: number }
-  clock: Clock
-  random: Random
-  logger: Logger
 }
 
 export class ReconcileFailures<K> {

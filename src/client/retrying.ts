@@ -1,16 +1,13 @@
 /** Tries until it works or the signal aborts, with jittered backoff. */
-import { backoffMs, type Random } from './backoff.ts'
-import { type Clock, pause } from './clock.ts'
-import type { Logger } from './logger.ts'
+import { backoffMs } from './backoff.ts'
+import { pause } from './clock.ts'
 import { TerminalError } from './reconcileFailures.ts'
+import type { Runtime } from './runtime.ts'
 
-interface RetryingOptions {
+interface RetryingOptions extends Runtime {
   /** For the log: `<what> failed, trying again`. */
   what: string
   signal: AbortSignal
-  logger: Logger
-  clock: Clock
-  random: Random
 }
 
 const RETRY = { baseMs: 500, maxMs: 30_000 }

@@ -6,15 +6,14 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
 import type { ProtocolRange } from '../placement/desks/syncProtocol.ts'
-import type { Work, WorkTurns } from '../program/workTurns.ts'
+import type { Work } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
 import { type Clock, pause } from './clock.ts'
 import type { Source } from './controller.ts'
 import { isFutureVersion } from './futureVersion.ts'
-import type { Logger } from './logger.ts'
+import type { WorkRuntime } from './runtime.ts'
 import { Intake, type Waiting } from './setAside/intake.ts'
-import type { KeyGuard } from './setAside/keyGuard.ts'
 import { isSpaceGone } from './spaceGone.ts'
 
 /** Names one object of one space. */
@@ -41,7 +40,7 @@ export interface StreamHandler {
   waits?(objects: readonly Waiting[]): void
 }
 
-export interface StreamSourceOptions {
+export interface StreamSourceOptions extends WorkRuntime {
   client: Client
   /** A space's id or path, or `*`. */
   space: string
@@ -56,18 +55,8 @@ export interface StreamSourceOptions {
   protocols?: ProtocolRange
   /** The handler has what it was told, so that a snapshot may tell again by name what stands as it was. */
   keeps?: boolean
-  logger: Logger
-  clock: Clock
-  random: Random
-  /** Slices of the loop's time in which it hands events on. */
-  turns: WorkTurns
   /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
   owner?: string
-  /**
-   * Is told what is told. May hold an object of a snapshot back, of which an earlier process died: the snapshot is not complete
-   * until that one is told, too, or gone, so that nobody takes it for deleted.
-   */
-  guard?: KeyGuard | undefined
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 15_000 }

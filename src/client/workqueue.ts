@@ -7,14 +7,14 @@
  * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
-import type { Work, WorkTurns } from '../program/workTurns.ts'
+import type { Work } from '../program/workTurns.ts'
 import { Arrivals } from './arrivals.ts'
-import type { Random } from './backoff.ts'
 import { Bundles, type Together } from './bundles.ts'
 import { aborted, type Clock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
+import type { WorkRuntime } from './runtime.ts'
 import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
 import { SlowWork } from './slowWork.ts'
 
@@ -29,7 +29,7 @@ export interface ReconcileResult {
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcilers have nothing to say
 export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileResult | void>
 
-export interface WorkQueueOptions<K> {
+export interface WorkQueueOptions<K> extends Omit<WorkRuntime, 'logger'> {
   /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
   id?: (key: K) => string
   /** The same in two strings that are at hand, where many keys wait: nobody puts together what only finds them. Default: the id. */
@@ -46,18 +46,12 @@ export interface WorkQueueOptions<K> {
   lane?: ((key: K) => Lane) | undefined
   /** How many turns of its owner a part of it has in a row. Default: one. */
   run?: number | undefined
-  /** Told what runs; may hold keys back, which then count as such that wait for a timer. */
-  guard?: KeyGuard | undefined
   /** Hears of each key that the guard holds back, at each addition, and that it does so no longer (no `hold`). */
   held?: ((key: K, hold: Hold | undefined) => void) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
-  clock: Clock
-  random: Random
   logger?: Logger
-  /** Slices of the loop's time in which the queue works. */
-  turns: WorkTurns
 }
 
 interface RunOptions<K, P> {

@@ -1,17 +1,13 @@
 /** All controllers that belong to the server, started and stopped as one. */
 
-import type { Random } from '../client/backoff.ts'
 import type { Client } from '../client/client.ts'
-import type { Clock } from '../client/clock.ts'
-import type { Controller } from '../client/controller.ts'
-import type { Logger } from '../client/logger.ts'
+import type { WorkRuntime } from '../client/runtime.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
 import type { Desks } from '../placement/desks/desks.ts'
 import { EVERYTHING_ACTS, type Nature, natureOf, type Places } from '../placement/spaces/nature.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR, WHERE_RESOLVER } from '../placement/words/placement.ts'
-import type { WorkTurns } from '../program/workTurns.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
-import type { ControllerHandle } from './controllerHandle.ts'
+import { type ControllerHandle, type Startable, startController } from './controllerHandle.ts'
 import { CONTROLLER_NAMES, type ControllerName } from './controllerNames.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'
@@ -26,11 +22,12 @@ import { startPlacementTranslator } from './placement/translator.ts'
 import { replicaSetStandInController } from './replica-set-stand-in/replicaSetStandInController.ts'
 import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
+import type { ControllerRuntime } from './spacesController.ts'
 import { storageProtectionController } from './storage-protection/storageProtectionController.ts'
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
 import { WhereDesk } from './whereDesk.ts'
 
-interface BuiltinControllersOptions {
+interface BuiltinControllersOptions extends Omit<WorkRuntime, 'guard'> {
   /** A client that acts as one component. */
   clientFor(component: string): Client
   caPem: string
@@ -46,11 +43,6 @@ interface BuiltinControllersOptions {
   guardFor?: (controller: ControllerName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
-  clock: Clock
-  random: Random
-  /** In whose slices of the loop's time all of them work. */
-  turns: WorkTurns
-  logger: Logger
 }
 
 const EVENT_TTL_MS = 3_600_000
@@ -72,9 +64,9 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
   const { turns } = options
   const as = (component: string, make: (deps: Deps) => ControllerHandle | Startable): Start => {
-    return common => {
-      const made = make({ ...common, client: clientFor(component), nature })
-      return 'start' in made ? started(made) : made
+    return runtime => {
+      const made = make({ ...runtime, client: clientFor(component), nature })
+      return 'start' in made ? startController(made) : made
     }
   }
   const placed = (component: string, make: (deps: PlacedDeps) => ControllerHandle | Startable): Start | undefined =>
@@ -130,35 +122,13 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   }
 }
 
-interface Common {
-  logger: Logger
-  turns: WorkTurns
-  guard: KeyGuard | undefined
-  clock: Clock
-  random: Random
-}
+type Start = (runtime: WorkRuntime) => ControllerHandle
 
-type Start = (common: Common) => ControllerHandle
-
-interface Deps extends Common {
-  client: Client
+interface Deps extends ControllerRuntime {
   nature: Nature
 }
 
 interface PlacedDeps extends Deps {
   places: SpacePlaces & Places
   signal: AbortSignal
-}
-
-type Startable = Pick<Controller<unknown>, 'start' | 'stop'> & {
-  readonly queue: Pick<Controller<unknown>['queue'], 'size' | 'idle'>
-}
-
-function started(controller: Startable): ControllerHandle {
-  controller.start()
-  return {
-    depth: () => controller.queue.size,
-    idle: () => controller.queue.idle(),
-    stop: () => controller.stop(),
-  }
 }

@@ -66,7 +66,11 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     events: new EventRecorder({ client, clock }),
     signal: stop.signal,
   })
-  t.teardown(() => stop.abort())
+  t.teardown(() => {
+    stop.abort()
+    // its hung writes never end, so nobody waits for it
+    void controller.stop()
+  })
   /** Everything that can end has ended; what still runs counts as slow. */
   const settled = async (): Promise<void> => {
     for (let round = 0; round < 4; round++) {

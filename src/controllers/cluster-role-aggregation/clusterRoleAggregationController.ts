@@ -9,18 +9,13 @@ import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelector
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
+import type { Controller } from '../../client/controller.ts'
 import { listAll } from '../../client/listWatch.ts'
-import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { StreamHandler } from '../../client/streamSource.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 
 export interface AggregationKey {
   /** Logical-cluster id. */
@@ -108,46 +103,22 @@ class LatestRoles {
   }
 }
 
-export function clusterRoleAggregationController(options: {
-  client: Client
+interface AggregationOptions extends ControllerRuntime {
   nature: Pick<Nature, 'acts'>
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
-}): Controller<AggregationKey> {
-  const { client, nature, logger } = options
-  const latest = new LatestRoles(client)
-  const { turns, clock, random } = options
-  const handler = new AggregatedRoles(nature, {
+}
+
+export function clusterRoleAggregationController(options: AggregationOptions): Controller<AggregationKey> {
+  const latest = new LatestRoles(options.client)
+  const handler = new AggregatedRoles(options.nature, {
     wake: key => controller.add(key),
     changed: space => latest.forget(space),
   })
-  const controller = new Controller<AggregationKey>({
+  const controller = spacesController<AggregationKey>({
+    ...options,
     name: 'clusterrole-aggregation-controller',
-    guard: options.guard,
-    turns,
-    clock,
-    random,
-    party: ({ space }) => space,
-    sources: [
-      new StreamSource({
-        client,
-        space: '*',
-        resources: [ROLES],
-        handler,
-        guard: options.guard,
-        turns,
-        clock,
-        random,
-        logger,
-      }),
-    ],
-    reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest, turns }, key)),
-    logger,
+    resources: [ROLES],
+    handler,
+    reconcile: key => reconcile(options, latest, key),
     id: key => `${key.space}/${key.name}`,
   })
   return controller
@@ -162,15 +133,9 @@ function tooMuch(name: string): TerminalError {
   )
 }
 
-interface ReconcileDeps {
-  client: Client
-  nature: Pick<Nature, 'acts'>
-  latest: LatestRoles
-  turns: WorkTurns
-}
-
 async function reconcile(
-  { client, nature, latest, turns }: ReconcileDeps,
+  { client, nature, turns }: AggregationOptions,
+  latest: LatestRoles,
   { space, name }: AggregationKey,
 ): Promise<void> {
   const all = await latest.of(space)

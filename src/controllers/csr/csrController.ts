@@ -5,16 +5,10 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { Controller } from '../../client/controller.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 
 /** `undefined`: another signer's business. `refused` says why the request can never be signed. */
 export type SignCertificate = (order: {
@@ -27,18 +21,10 @@ export type SignCertificate = (order: {
   expirationSeconds: number | undefined
 }) => Promise<{ certificatePem: string } | { refused: string } | undefined>
 
-interface CsrControllerOptions {
-  client: Client
+interface CsrControllerOptions extends ControllerRuntime {
   sign: SignCertificate
   /** Requests that do not act where they are, such as those of a cluster in its mailbox, are signed by nobody. */
   nature: Pick<Nature, 'acts'>
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 interface CsrKey {
@@ -50,34 +36,17 @@ interface CsrKey {
 const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
 
 export function csrController(options: CsrControllerOptions): Controller<CsrKey> {
-  const { client, nature, logger, turns, clock, random } = options
   const change = (event: StreamEvent): void => {
     const { space, name } = event
-    if (event.type === 'DELETED' || !nature.acts(space, REQUESTS, event.object)) return
+    if (event.type === 'DELETED' || !options.nature.acts(space, REQUESTS, event.object)) return
     if (isWaiting(event.object)) controller.add({ space, name })
   }
-  const controller = new Controller<CsrKey>({
+  const controller = spacesController<CsrKey>({
+    ...options,
     name: 'certificatesigningrequest-signing-controller',
-    guard: options.guard,
-    turns,
-    clock,
-    random,
-    party: ({ space }) => space,
-    sources: [
-      new StreamSource({
-        client,
-        space: '*',
-        resources: [REQUESTS],
-        handler: { change },
-        guard: options.guard,
-        turns,
-        clock,
-        random,
-        logger,
-      }),
-    ],
-    reconcile: key => unlessSpaceGone(key.space, reconcile(options, key)),
-    logger,
+    resources: [REQUESTS],
+    handler: { change },
+    reconcile: key => reconcile(options, key),
     id: key => `${key.space}/${key.name}`,
   })
   return controller

@@ -7,27 +7,16 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client, StreamEvent } from '../../client/client.ts'
+import type { StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 
-interface EventTtlOptions {
-  client: Client
+interface EventTtlOptions extends ControllerRuntime {
   /** From the last write of an Event to its end. */
   ttlMs: number
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 interface Entry {
@@ -56,11 +45,6 @@ class EventEnds implements StreamHandler {
   constructor(options: { ttlMs: number; clock: Clock }) {
     this.#ttlMs = options.ttlMs
     this.#clock = options.clock
-  }
-
-  /** Events that are known. */
-  get size(): number {
-    return this.#entries.size
   }
 
   begin(): void {
@@ -123,30 +107,16 @@ class EventEnds implements StreamHandler {
 }
 
 export function startEventTtl(options: EventTtlOptions): ControllerHandle {
-  const { client, ttlMs, logger, clock, random } = options
+  const { client, ttlMs, logger, clock } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const ends = new EventEnds({ ttlMs, clock })
-  const source = new StreamSource({
-    client,
-    space: '*',
-    resources: [EVENTS],
-    handler: ends,
-    guard: options.guard,
-    turns: options.turns,
-    logger,
-    clock,
-    random,
-  })
+  const source = new StreamSource({ ...options, space: '*', resources: [EVENTS], handler: ends })
   // A space whose webhooks are slow to let its Events go holds up no other's.
   const queue = new WorkQueue<Entry>({
+    ...options,
     id: entry => `${idOf(entry)}/${entry.revision}`,
     party: ({ space }) => space,
-    guard: options.guard,
-    turns: options.turns,
-    logger,
-    clock,
-    random,
   })
   let failed: { cause: unknown; count: number } | undefined
   const remove = async (entry: Entry): Promise<void> => {

@@ -8,10 +8,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
 import {
@@ -22,25 +19,16 @@ import {
   SYNCER_NAME,
 } from '../../placement/words/placement.ts'
 import { readySpaceOf } from '../../placement/words/topology.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import type { ControllerHandle } from '../controllerHandle.ts'
+import { type ControllerHandle, startController } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { Inventory, type ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 import { letGo } from './leaving.ts'
 import { ensureSyncerAccount, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
-interface MailboxControllerDeps {
-  client: Client
+interface MailboxControllerDeps extends ControllerRuntime {
   places: SpacePlaces
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: () => number
-  signal: AbortSignal
 }
 
 interface MailboxFact {
@@ -54,14 +42,14 @@ interface MailboxFact {
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
-/** Starts at once and runs until `signal` aborts or `stop`. */
+/** Starts at once and runs until `stop`. */
 export function startMailboxController(deps: MailboxControllerDeps): ControllerHandle {
-  const running = new MailboxController(deps)
-  return { depth: () => running.depth, idle: () => running.idle(), stop: () => running.stop() }
+  return new MailboxController(deps).handle
 }
 
 /** Keys are mailbox names. */
 class MailboxController {
+  readonly handle: ControllerHandle
   readonly #client: Client
   readonly #controller: Controller<string>
   readonly #inventories: PlacedSource
@@ -69,17 +57,12 @@ class MailboxController {
   readonly #workspaces = new Map<string, MailboxFact>()
   /** Mailbox name by logical-cluster id. */
   readonly #bySpace = new Map<string, string>()
-  readonly #stop = new AbortController()
-  readonly #running: Promise<void>
 
   constructor(deps: MailboxControllerDeps) {
-    const { client, places, guard, turns, logger, clock, random, signal } = deps
-    const common = { client, guard, turns, logger, clock, random }
-    this.#client = client
-    this.#inventory = new Inventory(places)
+    this.#client = deps.client
+    this.#inventory = new Inventory(deps.places)
     this.#inventories = new PlacedSource({
-      ...common,
-      places,
+      ...deps,
       space: '*',
       resources: [SYNC_TARGETS],
       handler: {
@@ -89,11 +72,11 @@ class MailboxController {
     })
     this.#controller = new Controller<string>({
       name: 'mailbox-controller',
-      ...common,
+      ...deps,
       sources: [
         this.#inventories,
         new StreamSource({
-          ...common,
+          ...deps,
           space: MAILBOX_PARENT,
           resources: [WORKSPACES],
           handler: {
@@ -103,7 +86,7 @@ class MailboxController {
         }),
         // the syncer's identity, when somebody deletes it
         new StreamSource({
-          ...common,
+          ...deps,
           space: '*',
           resources: [SERVICE_ACCOUNTS],
           handler: { change: event => this.#accountChanged(event) },
@@ -113,20 +96,7 @@ class MailboxController {
       lane: name => ({ owner: MAILBOX_NAME.exec(name)?.[1] ?? '' }),
       reconcile: name => this.#reconcile(name),
     })
-    this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
-  }
-
-  get depth(): number {
-    return this.#controller.queue.size
-  }
-
-  idle(): Promise<void> {
-    return this.#controller.queue.idle()
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+    this.handle = startController(this.#controller)
   }
 
   #targetChanged(id: ObjectId, object: KubeObject | undefined): void {

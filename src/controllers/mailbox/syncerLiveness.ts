@@ -17,9 +17,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
-import type { Logger } from '../../client/logger.ts'
 import { Rate } from '../../client/rate.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -36,11 +34,11 @@ import {
   SYNCER_CONFIGS,
 } from '../../placement/words/placement.ts'
 import { mailboxOf, readySpaceOf } from '../../placement/words/topology.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import type { ControllerHandle } from '../controllerHandle.ts'
+import { type ControllerHandle, startController } from '../controllerHandle.ts'
 import type { EventRecorder, RecordedEvent } from '../eventRecorder.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 import { isLeaving, leavingCondition } from './leaving.ts'
 import { SyncerConnections } from './syncerConnections.ts'
 import {
@@ -57,20 +55,11 @@ import {
   UNSUPPORTED,
 } from './syncerOrders.ts'
 
-interface SyncerLivenessDeps {
-  client: Client
+interface SyncerLivenessDeps extends ControllerRuntime {
   places: SpacePlaces
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: () => number
   /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
   events: Pick<EventRecorder, 'record'>
-  signal: AbortSignal
 }
 
 /** One mailbox and its SyncTarget. */
@@ -88,10 +77,9 @@ interface Mailbox {
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
-/** Starts at once and runs until `signal` aborts or `stop`. */
+/** Starts at once and runs until `stop`. */
 export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle {
-  const running = new SyncerLiveness(deps)
-  return { depth: () => running.depth, idle: () => running.idle(), stop: () => running.stop() }
+  return new SyncerLiveness(deps).handle
 }
 
 /**
@@ -102,6 +90,7 @@ const REPORTS = new Rate({ everyMs: 1000, atOnce: 10 })
 
 /** Keys are mailbox names. */
 class SyncerLiveness {
+  readonly handle: ControllerHandle
   readonly #client: Client
   readonly #places: SpacePlaces
   readonly #clock: Clock
@@ -110,17 +99,13 @@ class SyncerLiveness {
   readonly #bySpace = new Map<string, string>()
   readonly #begunAtMs: number
   readonly #connections: SyncerConnections
-  readonly #unfollow: () => void
   /** What the SyncerConfig says, by space. */
   readonly #configs = new Map<string, ConfigFact>()
   readonly #events: SyncerLivenessDeps['events']
   readonly #log: CrowdLog
-  readonly #stop = new AbortController()
-  readonly #running: Promise<void>
 
   constructor(deps: SyncerLivenessDeps) {
-    const { client, places, guard, turns, logger, clock, random, signal } = deps
-    const common = { client, guard, turns, logger, clock, random }
+    const { client, places, logger, clock } = deps
     this.#client = client
     this.#places = places
     this.#clock = clock
@@ -130,23 +115,22 @@ class SyncerLiveness {
     this.#connections = new SyncerConnections(this.#clock, space => this.#touch(space))
     this.#controller = new Controller<string>({
       name: 'syncer-liveness-controller',
-      ...common,
+      ...deps,
       sources: [
         new StreamSource({
-          ...common,
+          ...deps,
           space: MAILBOX_PARENT,
           resources: [WORKSPACES],
           handler: { change: event => this.#workspaceChanged(event), vanished: ref => this.#forget(ref.name) },
         }),
         new StreamSource({
-          ...common,
+          ...deps,
           space: '*',
           resources: [SYNCER_CONFIGS],
           handler: { change: event => this.#configChanged(event) },
         }),
         new PlacedSource({
-          ...common,
-          places,
+          ...deps,
           space: '*',
           resources: [SYNC_TARGETS],
           // a mailbox goes with its SyncTarget
@@ -156,24 +140,12 @@ class SyncerLiveness {
       party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
       reconcile: name => this.#reconcile(name),
     })
-    this.#unfollow = deps.connections?.follow(this.#connections) ?? (() => {})
-    this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
-  }
-
-  get depth(): number {
-    return this.#controller.queue.size
-  }
-
-  idle(): Promise<void> {
-    return this.#controller.queue.idle()
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-    this.#unfollow()
-    this.#log.close()
-    this.#connections.stop()
+    const unfollow = deps.connections?.follow(this.#connections)
+    this.handle = startController(this.#controller, () => {
+      unfollow?.()
+      this.#log.close()
+      this.#connections.stop()
+    })
   }
 
   #workspaceChanged(event: StreamEvent): void {

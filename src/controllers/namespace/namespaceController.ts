@@ -6,17 +6,10 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
+import type { Controller } from '../../client/controller.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 import { deletionConditions, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
@@ -26,82 +19,47 @@ interface NamespaceKey {
   readonly name: string
 }
 
-interface NamespaceControllerOptions {
-  client: Client
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
-}
-
 const FINALIZER = 'kubernetes'
 
-class NamespaceReconciler {
-  readonly #client: Client
-  readonly #clock: Clock
-  readonly #turns: WorkTurns
-
-  constructor(options: NamespaceControllerOptions) {
-    this.#turns = options.turns
-    this.#client = options.client
-    this.#clock = options.clock
-  }
-
-  async reconcile(key: NamespaceKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const client = this.#client.in(key.space)
-    const namespace = await unlessGone(client.get(NAMESPACES, { name: key.name }))
-    if (!namespace || !isTerminating(namespace)) return {}
-    const report = await deleteContent(client, key.name, { signal, work: this.#turns.begin({ owner: key.space }) })
-    const empty = isEmpty(report)
-    const status = statusWith(namespace, deletionConditions(report), new Date(this.#clock.now()))
-    try {
-      const current = status
-        ? await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status' })
-        : namespace
-      if (empty) await client.update(NAMESPACES, withoutFinalizer(current), { subresource: 'finalize' })
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return {}
-      throw error
-    }
-    return empty ? {} : { requeueAfterMs: waitMs(namespace, this.#clock.now()) }
-  }
-}
-
 /** Wakes for every namespace of every space that is being deleted. */
-export function namespaceController(options: NamespaceControllerOptions): Controller<NamespaceKey> {
-  const reconciler = new NamespaceReconciler(options)
-  const source = new StreamSource({
-    client: options.client,
-    space: '*',
+export function namespaceController(runtime: ControllerRuntime): Controller<NamespaceKey> {
+  const controller = spacesController<NamespaceKey>({
+    ...runtime,
+    name: 'namespace-controller',
     resources: [NAMESPACES],
-    guard: options.guard,
-    turns: options.turns,
-    logger: options.logger,
-    clock: options.clock,
-    random: options.random,
     handler: {
       change(event) {
         if (event.type === 'DELETED' || !event.mentions('"deletionTimestamp"')) return
         if (isTerminating(event.object)) controller.add({ space: event.space, name: event.name })
       },
     },
-  })
-  const controller = new Controller<NamespaceKey>({
-    name: 'namespace-controller',
-    guard: options.guard,
-    turns: options.turns,
-    party: ({ space }) => space,
-    sources: [source],
-    reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),
-    logger: options.logger,
+    reconcile: (key, signal) => reconcile(runtime, key, signal),
     id: key => `${key.space}/${key.name}`,
-    clock: options.clock,
-    random: options.random,
   })
   return controller
+}
+
+async function reconcile(
+  { client, turns, clock }: ControllerRuntime,
+  { space, name }: NamespaceKey,
+  signal: AbortSignal,
+): Promise<ReconcileResult> {
+  const api = client.in(space)
+  const namespace = await unlessGone(api.get(NAMESPACES, { name }))
+  if (!namespace || !isTerminating(namespace)) return {}
+  const report = await deleteContent(api, name, { signal, work: turns.begin({ owner: space }) })
+  const empty = isEmpty(report)
+  const status = statusWith(namespace, deletionConditions(report), new Date(clock.now()))
+  try {
+    const current = status
+      ? await api.update(NAMESPACES, { ...namespace, status }, { subresource: 'status' })
+      : namespace
+    if (empty) await api.update(NAMESPACES, withoutFinalizer(current), { subresource: 'finalize' })
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return {}
+    throw error
+  }
+  return empty ? {} : { requeueAfterMs: waitMs(namespace, clock.now()) }
 }
 
 /** Under deletion, and ours to finish. */

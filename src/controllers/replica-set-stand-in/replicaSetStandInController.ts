@@ -10,19 +10,15 @@ import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
+import type { SpaceClient, StreamEvent } from '../../client/client.ts'
+import type { Controller } from '../../client/controller.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { isNatured, type Places } from '../../placement/spaces/nature.ts'
 import { EXECUTING_COUNT_ANNOTATION, STAND_IN_ANNOTATION } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import type { SpacePlaces } from '../placedSource.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 import { deploymentOf, hasStandIn, isStandIn, standInFor, standInStatus } from './standIn.ts'
 
 /** Names a Deployment. */
@@ -33,16 +29,8 @@ interface DeploymentKey {
   readonly name: string
 }
 
-interface ReplicaSetStandInOptions {
-  client: Client
+interface ReplicaSetStandInOptions extends ControllerRuntime {
   places: SpacePlaces & Places
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
@@ -98,21 +86,14 @@ class StandIns implements StreamHandler {
 }
 
 export function replicaSetStandInController(options: ReplicaSetStandInOptions): Controller<DeploymentKey> {
-  const { client, places, logger, guard, turns, clock, random } = options
+  const { client, places, turns } = options
   const known = new StandIns(places, key => controller.add(key))
-  const resources = [DEPLOYMENTS, REPLICA_SETS]
-  const controller = new Controller<DeploymentKey>({
+  const controller = spacesController<DeploymentKey>({
+    ...options,
     name: 'replicaset-stand-in-controller',
-    guard,
-    turns,
-    clock,
-    random,
-    party: ({ space }) => space,
-    sources: [
-      new PlacedSource({ client, places, space: '*', resources, handler: known, guard, turns, clock, random, logger }),
-    ],
-    reconcile: key => unlessSpaceGone(key.space, reconcile({ api: client.in(key.space), known, turns }, key)),
-    logger,
+    resources: [DEPLOYMENTS, REPLICA_SETS],
+    handler: known,
+    reconcile: key => reconcile({ api: client.in(key.space), known, turns }, key),
     id: idOf,
   })
   return controller

@@ -12,30 +12,17 @@ import {
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { type Measured, measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
+import type { Controller } from '../../client/controller.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 import { hardOf, QUOTAS, QuotaIndex, type QuotaPlace } from './quotaIndex.ts'
 
-interface ResourceQuotaControllerOptions {
-  client: Client
+interface ResourceQuotaControllerOptions extends ControllerRuntime {
   /** Quotas that do not act where they are are left alone: their status comes from clusters. */
   nature: Pick<Nature, 'acts'>
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 /** A write that fails after it was charged is noticed here at the latest. */
@@ -93,31 +80,14 @@ async function writeStatus(client: SpaceClient, quota: KubeObject): Promise<void
 }
 
 export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaPlace> {
-  const { client, logger, clock, random } = options
   const reconciler = new ResourceQuotaReconciler(options)
   const handler = new QuotaIndex(options.nature, key => controller.add(key))
-  const controller = new Controller<QuotaPlace>({
+  const controller = spacesController<QuotaPlace>({
+    ...options,
     name: 'resourcequota-controller',
-    guard: options.guard,
-    turns: options.turns,
-    party: ({ space }) => space,
-    sources: [
-      new StreamSource({
-        client,
-        space: '*',
-        handler,
-        guard: options.guard,
-        turns: options.turns,
-        logger,
-        clock,
-        random,
-      }),
-    ],
-    reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
-    logger,
+    handler,
+    reconcile: key => reconciler.reconcile(key),
     id: key => `${key.space}/${key.namespace}`,
-    clock,
-    random,
   })
   return controller
 }

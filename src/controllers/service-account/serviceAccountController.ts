@@ -7,16 +7,11 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { Controller } from '../../client/controller.ts'
+import type { StreamHandler } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 
 interface NamespaceKey {
   /** Logical-cluster id. */
@@ -24,17 +19,9 @@ interface NamespaceKey {
   readonly namespace: string
 }
 
-interface ServiceAccountControllerOptions {
-  client: Client
+interface ServiceAccountControllerOptions extends ControllerRuntime {
   /** The authorities that pods are to trust, PEM. */
   caPem: string
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -210,21 +197,13 @@ interface ServiceAccountController extends Controller<NamespaceKey> {
 }
 
 export function serviceAccountController(options: ServiceAccountControllerOptions): ServiceAccountController {
-  const { client, logger } = options
   const reconciler = new ServiceAccountReconciler(options)
   const handler = new NamespaceIndex(options.caPem, key => controller.add(key))
-  const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
-  const { turns, clock, random } = options
-  const controller = new Controller<NamespaceKey>({
+  const controller = spacesController<NamespaceKey>({
+    ...options,
     name: 'serviceaccount-controller',
-    guard: options.guard,
-    turns,
-    clock,
-    random,
-    party: ({ space }) => space,
-    sources: [
-      new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns, clock, random, logger }),
-    ],
+    resources: [NAMESPACES, ACCOUNTS, CONFIG_MAPS],
+    handler,
     together: {
       most: TOGETHER,
       atOnce: AT_ONCE,
@@ -233,9 +212,8 @@ export function serviceAccountController(options: ServiceAccountControllerOption
       work: keys => reconciler.makeMany(keys as readonly NamespaceKey[]),
     },
     reconcile: async key => {
-      if (handler.lacks(key)) await unlessSpaceGone(key.space, reconciler.reconcile(key))
+      if (handler.lacks(key)) await reconciler.reconcile(key)
     },
-    logger,
     id: key => `${key.space}/${key.namespace}`,
   })
   return Object.assign(controller, {

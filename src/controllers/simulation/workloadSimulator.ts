@@ -9,13 +9,10 @@ import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } fr
 import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+import type { SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 import { simulatedStatus } from './workloadStatus.ts'
 
 interface WorkloadKey {
@@ -39,31 +36,16 @@ const SIMULATED: readonly GroupVersionResource[] = [
 const OPTIONS = { fieldManager: 'simulation' }
 
 /** Works on the one space of a plain cluster. */
-export function workloadSimulator(options: {
-  client: Client
-  space: string
-  logger: Logger
-  turns: WorkTurns
-  clock: Clock
-  random: Random
-}): Controller<WorkloadKey> {
-  const { client, space, logger, turns, clock, random } = options
+export function workloadSimulator(options: ControllerRuntime & { space: string }): Controller<WorkloadKey> {
+  const { client, space, clock } = options
   const api = client.in(space)
   const controller: Controller<WorkloadKey> = new Controller<WorkloadKey>({
+    ...options,
     name: 'workload-simulator',
-    logger,
-    turns,
-    clock,
-    random,
     sources: [
       new StreamSource({
-        client,
-        space,
+        ...options,
         resources: SIMULATED,
-        logger,
-        turns,
-        clock,
-        random,
         handler: {
           change: ({ type, resource, namespace, name }) => {
             if (type !== 'DELETED') controller.add({ resource, namespace, name })

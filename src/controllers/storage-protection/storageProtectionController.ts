@@ -5,27 +5,10 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
+import type { SpaceClient, StreamEvent } from '../../client/client.ts'
+import type { Controller } from '../../client/controller.ts'
+import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
-
-interface StorageProtectionOptions {
-  client: Client
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: Random
-}
 
 interface StorageKey {
   /** Logical-cluster id. */
@@ -41,14 +24,7 @@ const PODS = { group: '', version: 'v1', resource: 'pods' }
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection'
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection'
 
-export function storageProtectionController({
-  client,
-  logger,
-  guard,
-  turns,
-  clock,
-  random,
-}: StorageProtectionOptions): Controller<StorageKey> {
+export function storageProtectionController(runtime: ControllerRuntime): Controller<StorageKey> {
   const users = new ClaimUsers()
   const change = (event: StreamEvent): void => {
     users.change(event)
@@ -62,18 +38,12 @@ export function storageProtectionController({
       controller.add({ space, namespace, name })
     }
   }
-  const resources = [CLAIMS, VOLUMES, PODS]
-  const handler = { begin: () => users.begin(), change, synced: () => users.synced() }
-  const controller = new Controller<StorageKey>({
+  const controller = spacesController<StorageKey>({
+    ...runtime,
     name: 'storage-protection-controller',
-    guard,
-    turns,
-    clock,
-    random,
-    party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, guard, turns, clock, random, logger })],
-    reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),
-    logger,
+    resources: [CLAIMS, VOLUMES, PODS],
+    handler: { begin: () => users.begin(), change, synced: () => users.synced() },
+    reconcile: key => reconcile(runtime.client.in(key.space), key, users),
     id: ({ space, namespace, name }) => `${space}/${namespace}/${name}`,
   })
   return controller

@@ -8,10 +8,7 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { compileSelector, faultAnnotations, placementFaults } from '../../placement/select/selectors.ts'
@@ -26,10 +23,11 @@ import {
 } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
-import type { ControllerHandle } from '../controllerHandle.ts'
+import { type ControllerHandle, startController } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 import { listedFaults } from '../toldFaults.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { writeStatus } from '../writeStatus.ts'
@@ -41,21 +39,12 @@ import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
 import { type Touched, WhereIndex } from './whereIndex.ts'
 
-interface WhereResolverDeps {
-  client: Client
+interface WhereResolverDeps extends ControllerRuntime {
   places: SpacePlaces
-  logger: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: () => number
   /** How long a destination stays that is to go. Default: 100. */
   keepMs?: number | undefined
   /** Where it makes itself known as who says where placements would lead. Absent: nobody asks. */
   desk?: WhereDesk | undefined
-  signal: AbortSignal
 }
 
 interface Key extends ObjectId {
@@ -69,10 +58,9 @@ interface Key extends ObjectId {
 const KEEP_MS = 100
 const OPTIONS = { fieldManager: 'where-resolver' }
 
-/** Starts at once and runs until `signal` aborts or `stop`. */
+/** Starts at once and runs until `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
-  const { client, places, guard, turns, logger, clock, random, signal } = deps
-  const common = { client, guard, turns, logger, clock, random }
+  const { client, places, turns, clock, desk } = deps
   const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
   const index = new WhereIndex(places, {
     placement: id => add('placement', id),
@@ -83,7 +71,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const slices = new SliceNames()
   const losing = new Map<string, number>()
   const { keepMs = KEEP_MS } = deps
-  const handle = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
+  const take = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
     else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
     else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
@@ -91,7 +79,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     else for (const placement of slices.seen({ space, name }, object)) add('placement', { space, name: placement })
   }
   const change = (event: StreamEvent): void => {
-    if (!takeConsent(index, event)) handle(event.resource.resource, event, liveObject(event))
+    if (!takeConsent(index, event)) take(event.resource.resource, event, liveObject(event))
   }
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const now = () => clock.now()
@@ -105,8 +93,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     return {}
   }
   const source = new PlacedSource({
-    ...common,
-    places,
+    ...deps,
     space: '*',
     resources: [
       EDGE_PLACEMENTS,
@@ -120,31 +107,27 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     handler: {
       change,
       vanished: ref => {
-        if (!takeConsent(index, ref)) handle(ref.resource.resource, ref, undefined)
+        if (!takeConsent(index, ref)) take(ref.resource.resource, ref, undefined)
       },
       // before that it would say of Locations that nobody has told of yet that they are not there
-      synced: () => deps.desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
+      synced: () => desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
     },
   })
   const controller = new Controller<Key>({
     name: 'where-resolver',
-    ...common,
+    ...deps,
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,
     sources: [source],
     reconcile: async key => (await unlessSpaceGone(key.space, reconcile(key))) ?? {},
   })
-  const stop = new AbortController()
   const unfollow = index.consent.follow()
-  const running = controller.run(AbortSignal.any([signal, stop.signal]))
+  const handle = startController(controller, unfollow)
   return {
-    depth: () => controller.queue.size,
-    idle: () => controller.queue.idle(),
-    async stop() {
-      stop.abort()
-      deps.desk?.answerWith(undefined)
-      await running
-      unfollow()
+    ...handle,
+    stop: () => {
+      desk?.answerWith(undefined)
+      return handle.stop()
     },
   }
 }

@@ -33,7 +33,6 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
     client: server,
     places: server,
     logger: silentLogger,
-    signal: new AbortController().signal,
   })
   t.teardown(() => controller.stop())
   const add = async (name: string) =>

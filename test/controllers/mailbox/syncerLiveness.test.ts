@@ -37,7 +37,6 @@ function world(t: Test, logger: Logger = silentLogger) {
       clock,
       connections: { follow },
       events: new EventRecorder({ client: server, clock }),
-      signal: new AbortController().signal,
       random: () => 0.5,
     })
   let liveness = start()

@@ -54,14 +54,12 @@ function told(server: FakeServer, wds: string, name: string): { text: string; me
 }
 
 function start(t: Test, server: FakeServer, client: Client = server) {
-  const { signal } = new AbortController()
   const resolver = startWhereResolver({
     ...realTime(),
     client,
     places: server,
     logger: silentLogger,
     keepMs: 0,
-    signal,
   })
   t.teardown(() => resolver.stop())
   return resolver

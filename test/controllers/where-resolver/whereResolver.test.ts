@@ -43,8 +43,7 @@ const matching = (labels: Labels) => ({ matchLabels: labels })
 
 async function world(t: Test, clock: Clock = systemClock, keepMs = 0) {
   const server = new FakeServer()
-  const signal = new AbortController().signal
-  const deps = { client: server, places: server, logger: silentLogger, keepMs, signal }
+  const deps = { client: server, places: server, logger: silentLogger, keepMs }
   const resolver = startWhereResolver({ ...deps, ...timeBy(clock) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')

@@ -79,7 +79,6 @@ export class SceneStage {
     const on = await world({ teardown } as never, clock)
     const { server, where } = on
     const stage = new SceneStage(on, clock, ends)
-    const signal = new AbortController().signal
     const resolver = startWhereResolver({
       client: server,
       places: server,
@@ -89,7 +88,6 @@ export class SceneStage {
       random: () => 0,
       keepMs: 0,
       desk: where,
-      signal,
     })
     teardown(() => resolver.stop())
     await consent(server, 'wds2')
