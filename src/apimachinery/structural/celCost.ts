@@ -45,6 +45,16 @@ export function estimateCost(source: string, schema: Schema): number {
   return costOf(parseCel(source), { self, oldSelf: self }).cost
 }
 
+/** Elements of each list and map, and characters of each text, that are assumed where no schema says anything. */
+const ASSUMED_SIZE = 30
+
+/** The same of an expression over variables without a schema: each of their parts may be a list. */
+export function estimateOpenCost(source: string, variables: readonly string[]): number {
+  const open: Value = { cost: 1, size: ASSUMED_SIZE }
+  open.element = open
+  return costOf(parseCel(source), Object.fromEntries(variables.map(name => [name, open]))).cost
+}
+
 function costOf(node: ASTNode, scope: Scope): Value {
   switch (node.op) {
     case 'value':

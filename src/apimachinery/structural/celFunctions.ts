@@ -41,15 +41,14 @@ class CelQuantity implements Comparable {
   }
 }
 
-/** An environment with `self` and `oldSelf` and all functions; make one and keep it, it is expensive. */
-export function celEnvironment(): Environment {
+/** An environment with all functions; make one and keep it, it is expensive. Default: variables of validation rules. */
+export function celEnvironment(variables: readonly string[] = ['self', 'oldSelf']): Environment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
     limits: { maxListElements: MAX_WRITTEN, maxMapEntries: MAX_WRITTEN },
   })
-    .registerVariable('self', 'dyn')
-    .registerVariable('oldSelf', 'dyn')
+  for (const name of variables) environment.registerVariable(name, 'dyn')
   registerOpaque(environment, 'kubernetes.Quantity', CelQuantity)
   for (const name of ['optional', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
     registerNullable(environment, name)

@@ -3,6 +3,7 @@ import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { autoscalerWarnings } from './autoscalerWarnings.ts'
 import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
+import { collectorAdmission } from './collectorAdmission.ts'
 import { customizerAdmission } from './customizerAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
@@ -30,6 +31,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementAdmission(deps),
     leftFieldsAdmission,
     customizerAdmission,
+    collectorAdmission,
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),

@@ -34,6 +34,8 @@ interface Test extends AddedTest {
   /** `undefined`: no criterion. */
   readonly labels: ReadonlySet<string> | undefined
   readonly namespaceLabels: ReadonlySet<string> | undefined
+  /** Names of StatusCollectors, which show parts of what the test selects to others. */
+  readonly collectors: ReadonlySet<string>
 }
 
 /** Of a placement, as everywhere: those behind carry nothing. */
@@ -69,9 +71,11 @@ interface UpsyncSet {
 
 /** Upsync sets that were there and are not any more as they were. */
 function releasedSets(spec: unknown, old: unknown): UpsyncSet[] {
-  const now = new Set(records(spec, 'upsync').map(set => JSON.stringify(set)))
+  // its collectors hold nothing back
+  const textOf = ({ statusCollectors: _, ...set }: Record<string, unknown>): string => JSON.stringify(set)
+  const now = new Set(records(spec, 'upsync').map(textOf))
   return records(old, 'upsync')
-    .filter(set => !now.has(JSON.stringify(set)))
+    .filter(set => !now.has(textOf(set)))
     .map(({ apiGroup, resources }) => ({
       apiGroup: typeof apiGroup === 'string' ? apiGroup : '',
       resources: strings(resources),
@@ -127,7 +131,7 @@ function sharedKinds(test: Test, other: Test): KindPattern[] {
   return [...(resources ?? other.resources ?? test.resources ?? [undefined])].map(resource => ({ group, resource }))
 }
 
-const CRITERIA = ['resources', 'namespaces', 'names', 'labels', 'namespaceLabels'] as const
+const CRITERIA = ['resources', 'namespaces', 'names', 'labels', 'namespaceLabels', 'collectors'] as const
 
 function isSubset(some: ReadonlySet<string> | undefined, all: ReadonlySet<string> | undefined): boolean {
   return all === undefined || (some?.isSubsetOf(all) ?? false)
@@ -142,6 +146,7 @@ function testOf(test: Record<string, unknown>, i: number): Test {
     names: criterion(test.objectNames),
     labels: selectors(test.labelSelectors),
     namespaceLabels: selectors(test.namespaceSelectors),
+    collectors: new Set(strings(test.statusCollectors)),
     written: test,
     before: [],
     isNew: true,

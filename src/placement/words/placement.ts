@@ -30,6 +30,10 @@ export const LOCATION_LABELS = `location.${EDGE_GROUP}/`
 /** In a workload space, answered and not stored: what became of each object in each cluster. */
 export const WORK_STATUSES: GroupVersionResource = { ...edge('workstatuses'), version: 'v1alpha1' }
 export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...edge('clusterworkstatuses'), version: 'v1alpha1' }
+/** In a workload space: a question about objects over many clusters. */
+export const STATUS_COLLECTORS: GroupVersionResource = { ...edge('statuscollectors'), version: 'v1alpha1' }
+/** In a workload space, answered and not stored: the answers to it. */
+export const COMBINED_STATUSES: GroupVersionResource = { ...edge('combinedstatuses'), version: 'v1alpha1' }
 export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */

@@ -1,0 +1,156 @@
+/**
+ * Rows of one collector over all clusters, from one reading for each: the limit holds, the order never wavers, and nulls and errors
+ * are counted and never become numbers. Pure.
+ */
+import type { Aggregate, Collector } from './collector.ts'
+import { byText, type ColumnValue, compareValues, numberValue } from './columnValue.ts'
+import type { Reading } from './reading.ts'
+
+/** The cluster of a reading, and the object where readings are of several. */
+export interface Origin {
+  readonly cluster: string
+  /** `namespace/name` and the resource before it. */
+  readonly object?: string
+}
+
+interface RowError {
+  readonly wec: { readonly clusterId: string }
+  readonly object?: string
+  readonly columnName: string
+  readonly error: string
+}
+
+/** As in `results` of a CombinedStatus. */
+export interface Combination {
+  readonly name: string
+  readonly columnNames: readonly string[]
+  readonly rows: readonly { readonly columns: readonly ColumnValue[] }[]
+  /** Of all rows, also those behind the limit. */
+  readonly totalRows: number
+  /** Of filter, groupBy and select. */
+  readonly rowErrors?: readonly RowError[]
+  /** Of subjects. */
+  readonly aggregationErrors?: readonly RowError[]
+  /** All of both, also those that are not listed. */
+  readonly totalErrors?: number
+  /** By column: how many clusters have nothing there. */
+  readonly nulls?: readonly { readonly columnName: string; readonly count: number }[]
+}
+
+/** Errors that each list shows. */
+export const MAX_ERRORS = 20
+
+export function combine(collector: Collector, readings: Iterable<readonly [Origin, Reading]>): Combination {
+  const { name, groupBy, combinedFields, select, limit } = collector
+  const columns = [...groupBy, ...combinedFields, ...select].map(({ column }) => column)
+  const subjects = new Set(combinedFields.map(({ column }) => column))
+  const shown: [Origin, Reading][] = []
+  const groups = new Map<string, Group>()
+  const nulls = new Map<string, number>()
+  const rowErrors = new FirstErrors()
+  const aggregationErrors = new FirstErrors()
+  if (combinedFields.length > 0 && groupBy.length === 0) groups.set('', newGroup(collector, []))
+  for (const [origin, reading] of readings) {
+    for (const { column, error } of reading.errors)
+      (subjects.has(column) ? aggregationErrors : rowErrors).add(origin, column, error)
+    if (!reading.passed) continue
+    if (select.length > 0) shown.push([origin, reading])
+    else addTo(groups, collector, reading)
+    countNulls(collector, reading, nulls)
+  }
+  const rows = select.length > 0 ? cellsOf(shown, limit) : groupRows(groups, limit)
+  const totalErrors = rowErrors.total + aggregationErrors.total
+  return {
+    name,
+    columnNames: columns,
+    rows,
+    totalRows: select.length > 0 ? shown.length : groups.size,
+    ...(rowErrors.total > 0 && { rowErrors: rowErrors.list }),
+    ...(aggregationErrors.total > 0 && { aggregationErrors: aggregationErrors.list }),
+    ...(totalErrors > 0 && { totalErrors }),
+    ...(nulls.size > 0 && { nulls: [...nulls].map(([columnName, count]) => ({ columnName, count })) }),
+  }
+}
+
+/** What failed is an error, and no null. */
+function countNulls({ groupBy, combinedFields, select }: Collector, reading: Reading, nulls: Map<string, number>): void {
+  const count = (column: string, isNull: boolean): void => {
+    if (isNull && !reading.errors.some(error => error.column === column)) nulls.set(column, (nulls.get(column) ?? 0) + 1)
+  }
+  for (const [i, { column }] of groupBy.entries()) count(column, reading.groups[i]!.type === 'Null')
+  for (const [i, { column }] of combinedFields.entries()) count(column, reading.numbers[i] === null)
+  for (const [i, { column }] of select.entries()) count(column, reading.cells[i]!.type === 'Null')
+}
+
+function cellsOf(shown: [Origin, Reading][], limit: number): Combination['rows'] {
+  shown.sort(([a], [b]) => compareOrigins(a, b))
+  return shown.slice(0, limit).map(([, { cells }]) => ({ columns: cells }))
+}
+
+export function compareOrigins(a: Origin, b: Origin): number {
+  return byText(a.cluster, b.cluster) || byText(a.object ?? '', b.object ?? '')
+}
+
+interface Group {
+  readonly values: readonly ColumnValue[]
+  readonly fields: readonly { readonly type: Aggregate; readonly numbers: number[] }[]
+}
+
+function newGroup({ combinedFields }: Collector, values: readonly ColumnValue[]): Group {
+  return { values, fields: combinedFields.map(({ type }) => ({ type, numbers: [] })) }
+}
+
+function addTo(groups: Map<string, Group>, collector: Collector, { groups: values, numbers }: Reading): void {
+  const id = values.length === 0 ? '' : JSON.stringify(values)
+  const group = groups.get(id) ?? newGroup(collector, values)
+  groups.set(id, group)
+  for (const [i, field] of group.fields.entries()) {
+    const number = numbers[i]
+    if (typeof number === 'number') field.numbers.push(number)
+  }
+}
+
+function groupRows(groups: ReadonlyMap<string, Group>, limit: number): Combination['rows'] {
+  const sorted = [...groups.values()].sort(compareGroups).slice(0, limit)
+  return sorted.map(({ values, fields }) => ({
+    columns: [...values, ...fields.map(({ type, numbers }) => numberValue(AGGREGATION[type](numbers)))],
+  }))
+}
+
+function compareGroups({ values: a }: Group, { values: b }: Group): number {
+  for (const [i, value] of a.entries()) {
+    const order = compareValues(value, b[i]!)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+const AGGREGATION: Readonly<Record<Aggregate, (numbers: number[]) => number>> = {
+  COUNT: numbers => numbers.length,
+  SUM: sum,
+  AVG: numbers => sum(numbers) / numbers.length,
+  MIN: numbers => numbers.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY),
+  MAX: numbers => numbers.reduce((most, one) => Math.max(most, one), Number.NEGATIVE_INFINITY),
+}
+
+/** The same whatever the order in which clusters reported: fractions are added from the smallest. */
+function sum(numbers: number[]): number {
+  const ordered = numbers.every(Number.isSafeInteger) ? numbers : numbers.toSorted((a, b) => a - b)
+  return ordered.reduce((total, one) => total + one, 0)
+}
+
+class FirstErrors {
+  total = 0
+  readonly #all: (RowError & { readonly origin: Origin })[] = []
+
+  add(origin: Origin, columnName: string, error: string): void {
+    this.total++
+    const { cluster, object } = origin
+    this.#all.push({ origin, wec: { clusterId: cluster }, ...(object && { object }), columnName, error })
+  }
+
+  get list(): RowError[] {
+    const sorted = this.#all.sort((a, b) => compareOrigins(a.origin, b.origin) || byText(a.columnName, b.columnName))
+    return sorted.slice(0, MAX_ERRORS).map(({ origin: _, ...error }) => error)
+  }
+}
