@@ -63,6 +63,7 @@ const PLACEMENT = [
   'retention',
   'copies',
   'status',
+  'summaries',
   'feedback',
   'preview',
 ].map(room => `src/controllers/placement/${room}`)

@@ -22,6 +22,7 @@ export interface CopyTasks extends MailboxListener {
   copyChanged(mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[]): void
   /** Everything reported of a cluster may be reported otherwise. */
   mailboxChanged(mailbox: string): void
+  collectorsChanged(space: string, collector: string | undefined): void
 }
 
 export function mailboxListener({ add, addAll, look, join, mailbox: find }: MailboxListenerDeps): CopyTasks {
@@ -60,6 +61,10 @@ export function mailboxListener({ add, addAll, look, join, mailbox: find }: Mail
     },
     mailboxChanged(mailbox) {
       for (const { space, name } of join.placementsOf(mailbox)) add({ type: 'report', space, name })
+    },
+    collectorsChanged(space, collector) {
+      for (const name of collector === undefined ? [] : join.placementNames(space))
+        if (join.spec(space, name)?.collectors.includes(collector!)) add({ type: 'report', space, name })
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
     upsyncFilled(mailbox) {

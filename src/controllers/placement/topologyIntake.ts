@@ -20,6 +20,7 @@ import {
   LOCATIONS,
   SELECTED_KINDS_ANNOTATION,
   SLICES,
+  STATUS_COLLECTORS,
   SYNC_TARGETS,
 } from '../../placement/words/placement.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
@@ -44,6 +45,7 @@ import type { Signals } from './signals/signals.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 import type { WaitingIntakes } from './status/waitingIntakes.ts'
+import type { Collectors } from './summaries/collectors.ts'
 
 export interface TopologyIntakeDeps {
   signals: Pick<Signals, 'mailboxChanged'>
@@ -63,6 +65,7 @@ export interface TopologyIntakeDeps {
   intakes: WaitingIntakes
   remarks: Remarks
   reports: PlacementReports
+  collectors: Collectors
 }
 
 interface Streamed {
@@ -157,7 +160,10 @@ export class TopologyIntake implements StreamHandler {
         if (readsOtherwise(before, object)) join.touchCustomizer(at.space, reference)
         join.noteCustomizer(at.space, reference, revision)
         taken()
+        break
       }
+      case STATUS_COLLECTORS.resource:
+        this.#deps.collectors.set(at.space, at.name, object)
     }
   }
 
@@ -167,15 +173,17 @@ export class TopologyIntake implements StreamHandler {
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // the status and most annotations of placements change too
-      const { creationTimestamp = '', annotations } = object.metadata
+      const { creationTimestamp = '', annotations, uid } = object.metadata
       const selects = [object.spec, annotations?.[SELECTED_KINDS_ANNOTATION]]
-      const seen = hash('sha256', JSON.stringify([...selects, creationTimestamp]), 'base64')
+      const seen = hash('sha256', JSON.stringify([...selects, creationTimestamp, uid]), 'base64')
       if (this.#placements.get(key) === seen) return
       const isFirst = !this.#placements.has(key)
       this.#placements.set(key, seen)
-      const wasPaused = join.spec(space, name)?.isPaused ?? false
+      const before = join.spec(space, name)
+      const wasPaused = before?.isPaused ?? false
       const spec = compilePlacement(object)
       join.setPlacement(space, name, spec, creationTimestamp)
+      if ((before?.collectors.length ?? 0) + spec.collectors.length > 0) this.#deps.collectors.placementChanged(space)
       if (wasPaused !== spec.isPaused || (isFirst && mayBeOver(object))) this.#pauseChanged(space, name)
       workloads.open(space)
       intakes.placed(space, name)

@@ -18,6 +18,7 @@ import { mailboxParts } from './assembly/mailboxParts.ts'
 import type { Parts, Setup } from './assembly/parts.ts'
 import { retentionParts } from './assembly/retentionParts.ts'
 import { statusParts } from './assembly/statusParts.ts'
+import { summaryParts } from './assembly/summaryParts.ts'
 import { spacesWithFeedback } from './feedback/feedbackLeftovers.ts'
 
 export interface PlacementTranslatorDeps extends Askers {
@@ -60,12 +61,16 @@ class Translator {
     const schema = deps.schema ?? (() => undefined)
     this.#setup = { ...common, places, events, signal, epoch, schema, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
-    const { signals, statuses, marks, listener, consents, topology, workspaces, queue, router, together } = this.#parts
-    for (const reader of [statuses, marks, listener]) {
+    const { signals, statuses, summaries, marks, listener } = this.#parts
+    const { consents, topology, workspaces, queue, router, together } = this.#parts
+    for (const reader of [statuses, summaries, marks, listener]) {
       signals.copyChanged.on((...what) => reader.copyChanged(...what))
       signals.mailboxChanged.on(mailbox => reader.mailboxChanged(mailbox))
     }
-    signals.claimsChanged.on((...what) => statuses.claimsChanged(...what))
+    for (const reader of [statuses, summaries]) signals.claimsChanged.on((...what) => reader.claimsChanged(...what))
+    signals.carriedChanged.on((...what) => summaries.carriedChanged(...what))
+    for (const reader of [summaries, listener])
+      signals.collectorsChanged.on((...what) => reader.collectorsChanged(...what))
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
     this.#unfollow = consents.follow()
     this.#running = Promise.all([
@@ -116,7 +121,7 @@ class Translator {
 /** Each needs some of those before it at once, and the others when it works. */
 function partsOf(setup: Setup): Parts {
   const parts = {} as Parts
-  for (const make of [joinParts, statusParts, retentionParts, mailboxParts, copyParts]) {
+  for (const make of [joinParts, statusParts, retentionParts, mailboxParts, copyParts, summaryParts]) {
     Object.assign(parts, make(setup, parts))
   }
   return parts

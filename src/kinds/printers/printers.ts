@@ -4,6 +4,7 @@ import { clusterPrinters } from './cluster.ts'
 import { corePrinters } from './core.ts'
 import { placementPrinters } from './placement.ts'
 import type { Printer } from './printer.ts'
+import { summaryPrinters } from './summaries.ts'
 import { workloadPrinters } from './workloads.ts'
 import { workStatusPrinters } from './workStatus.ts'
 
@@ -14,6 +15,7 @@ const printers: ReadonlyMap<string, Printer> = new Map(
     ...clusterPrinters,
     ...placementPrinters,
     ...workStatusPrinters,
+    ...summaryPrinters,
   }),
 )
 

@@ -41,7 +41,7 @@ interface UpsyncTest {
 }
 
 /** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
-type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
+export type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
 interface DownsyncTest {
   apiGroup: string | undefined
@@ -53,13 +53,21 @@ interface DownsyncTest {
   /** `undefined`: no criterion. A list whose items are all malformed matches nothing. */
   namespaceSelectors: readonly LabelSelector[] | undefined
   labelSelectors: readonly LabelSelector[] | undefined
+  /** Names of StatusCollectors of what passes. */
+  collectors: readonly string[]
 }
 
 export interface PlacementSpec {
+  /** The uid of the EdgePlacement. */
+  readonly uid: string
   readonly downsync: readonly DownsyncTest[]
   /** In the order of the object, so that the i-th is `spec.upsync[i]`. */
   readonly upsync: readonly UpsyncSet[]
   readonly upsyncTests: UpsyncTests
+  /** Sets of `upsync` that name a StatusCollector, by its name. */
+  readonly upsyncCollectors: ReadonlyMap<string, UpsyncTests>
+  /** Names of all StatusCollectors, sorted; of too many, the first ones. */
+  readonly collectors: readonly string[]
   readonly wantSingletonReportedState: boolean
   readonly wantMultiWECReportedState: boolean
   /** Whether clusters keep what is not placed any more. */
@@ -83,10 +91,22 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     downsync.push(compileTest(test, parts, limits))
   }
   const upsync = upsyncSets(spec.upsync)
+  const setsOf = Map.groupBy(
+    objects(spec.upsync).flatMap((set, i) => collectorNames(set).map(name => ({ name, set: upsync[i] }))),
+    ({ name }) => name,
+  )
+  const named = new Set([...downsync.flatMap(test => test.collectors), ...setsOf.keys()])
+  const collectors = [...named].sort().slice(0, MAX_COLLECTORS)
+  const upsyncCollectors = new Map<string, UpsyncTests>()
+  for (const [name, sets] of setsOf)
+    if (collectors.includes(name)) upsyncCollectors.set(name, compileUpsync(sets.flatMap(({ set }) => set ?? [])))
   return {
+    uid: object.metadata?.uid ?? '',
     downsync,
     upsync,
     upsyncTests: compileUpsync(upsync),
+    upsyncCollectors,
+    collectors,
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
     wantMultiWECReportedState: spec.wantMultiWECReportedState === true,
     preserves: spec.preserveResourcesOnDeletion === true,
@@ -99,6 +119,22 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
 /** Before any upsync set is asked. `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
 export function downsyncs(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): boolean {
   return spec.downsync.some(test => passes(test, object, namespaceLabels))
+}
+
+/** StatusCollectors of a placement that all tests and sets together may name. */
+export const MAX_COLLECTORS = 16
+
+function collectorNames(test: Record<string, unknown>): string[] {
+  return strings(test.statusCollectors).slice(0, MAX_COLLECTORS)
+}
+
+/** Names of the StatusCollectors of all tests that an object passes, sorted. */
+export function collectorsOf(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): string[] {
+  if (spec.collectors.length === 0) return []
+  const names = spec.downsync.flatMap(test =>
+    test.collectors.length > 0 && passes(test, object, namespaceLabels) ? test.collectors : [],
+  )
+  return spec.collectors.filter(name => names.includes(name))
 }
 
 /** Sets of one placement or of several, compiled to be held against many objects. */
@@ -183,6 +219,7 @@ function compileTest(test: Record<string, unknown>, parts: SelectorParts, limits
     names: criterion(test.objectNames),
     namespaceSelectors: selectors(test.namespaceSelectors, parts),
     labelSelectors: selectors(test.labelSelectors, parts),
+    collectors: collectorNames(test),
   }
 }
 

@@ -40,7 +40,7 @@ export interface Collector {
   readonly readsObject: boolean
 }
 
-/** Of all expressions of a collector for one cluster, in the units of CEL: some milliseconds. */
+/** Cost of all expressions of a collector for one cluster, in the units of CEL: some milliseconds. */
 export const MAX_COLLECTING_COST = 20_000
 export const DEFAULT_LIMIT = 20
 /** Column of a filter, where errors name it. */

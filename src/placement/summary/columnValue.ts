@@ -30,7 +30,8 @@ export function columnValue(result: unknown, left = { parts: MAX_PARTS }): Colum
   const number = plainNumber(value)
   if (number !== undefined) return numberValue(number)
   if (Array.isArray(value)) return { type: 'Array', array: value.map(item => columnValue(item, left)) }
-  if (typeof value !== 'object' || !isPlain(value)) throw new Error('it is no value that a column shows; make a text of it with string()')
+  if (typeof value !== 'object' || !isPlain(value))
+    throw new Error('it is no value that a column shows; make a text of it with string()')
   const members = Object.entries(value).map(([name, member]) => [shortened(name, MAX_TEXT), columnValue(member, left)])
   return { type: 'Object', object: Object.fromEntries(members) as Record<string, ColumnValue> }
 }
@@ -69,7 +70,7 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Of all types that CEL has for numbers. */
+/** The number of each type that CEL has for them. */
 function plainNumber(value: unknown): bigint | number | undefined {
   if (typeof value === 'bigint' || typeof value === 'number') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined

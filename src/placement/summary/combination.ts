@@ -1,5 +1,5 @@
 /**
- * Rows of one collector over all clusters, from one reading for each: the limit holds, the order never wavers, and nulls and errors
+ * Rows of one collector over all clusters, from one reading for each. The limit holds, and the order never wavers. Nulls and errors
  * are counted and never become numbers. Pure.
  */
 import type { Aggregate, Collector } from './collector.ts'
@@ -25,13 +25,13 @@ export interface Combination {
   readonly name: string
   readonly columnNames: readonly string[]
   readonly rows: readonly { readonly columns: readonly ColumnValue[] }[]
-  /** Of all rows, also those behind the limit. */
+  /** Number of all rows, also of those behind the limit. */
   readonly totalRows: number
-  /** Of filter, groupBy and select. */
+  /** Failures of filter, groupBy and select. */
   readonly rowErrors?: readonly RowError[]
-  /** Of subjects. */
+  /** Failures of subjects. */
   readonly aggregationErrors?: readonly RowError[]
-  /** All of both, also those that are not listed. */
+  /** Number of both, also of those that are not listed. */
   readonly totalErrors?: number
   /** By column: how many clusters have nothing there. */
   readonly nulls?: readonly { readonly columnName: string; readonly count: number }[]
@@ -72,10 +72,15 @@ export function combine(collector: Collector, readings: Iterable<readonly [Origi
   }
 }
 
-/** What failed is an error, and no null. */
-function countNulls({ groupBy, combinedFields, select }: Collector, reading: Reading, nulls: Map<string, number>): void {
+/** A failure is an error, and no null. */
+function countNulls(
+  { groupBy, combinedFields, select }: Collector,
+  reading: Reading,
+  nulls: Map<string, number>,
+): void {
   const count = (column: string, isNull: boolean): void => {
-    if (isNull && !reading.errors.some(error => error.column === column)) nulls.set(column, (nulls.get(column) ?? 0) + 1)
+    if (isNull && !reading.errors.some(error => error.column === column))
+      nulls.set(column, (nulls.get(column) ?? 0) + 1)
   }
   for (const [i, { column }] of groupBy.entries()) count(column, reading.groups[i]!.type === 'Null')
   for (const [i, { column }] of combinedFields.entries()) count(column, reading.numbers[i] === null)

@@ -3,7 +3,7 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import type { CelProgram } from '../../apimachinery/structural/celProgram.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
-import { type Collector, COLLECTED_VARIABLES, FILTER, MAX_COLLECTING_COST } from './collector.ts'
+import { type COLLECTED_VARIABLES, type Collector, FILTER, MAX_COLLECTING_COST } from './collector.ts'
 import { type ColumnValue, columnValue, isAtomic, NULL, numberOf } from './columnValue.ts'
 
 /** Values of the names that expressions may use, as CEL has them. */
@@ -17,13 +17,13 @@ export interface ColumnError {
 export interface Reading {
   /** Whether the filter lets it into the rows. */
   readonly passed: boolean
-  /** Of `groupBy`. */
+  /** Values of `groupBy`. */
   readonly groups: readonly ColumnValue[]
-  /** Of `combinedFields`; `null`: nothing is there. */
+  /** Numbers of `combinedFields`; `null`: nothing is there. */
   readonly numbers: readonly (number | null)[]
-  /** Of `select`. */
+  /** Values of `select`. */
   readonly cells: readonly ColumnValue[]
-  /** Of what has no value because its expression failed. */
+  /** Expressions that failed. */
   readonly errors: readonly ColumnError[]
 }
 
@@ -35,15 +35,14 @@ export function read(collector: Collector, collected: Collected): Reading {
   const errors: ColumnError[] = []
   const attempt = <T>(column: string, program: CelProgram, convert: (result: unknown) => T, failed: T): T => {
     try {
-      return convert(valueOf(program, collected, budget))
+      return convert(resultOf(program, collected, budget))
     } catch (error) {
       errors.push({ column, error: shortLine(messageOf(error), MAX_ERROR) })
       return failed
     }
   }
   const { filter, groupBy, combinedFields, select } = collector
-  if (filter && !attempt(FILTER, filter, passes, false))
-    return errors.length === 0 ? LEFT_OUT : { ...LEFT_OUT, errors }
+  if (filter && !attempt(FILTER, filter, passes, false)) return errors.length === 0 ? LEFT_OUT : { ...LEFT_OUT, errors }
   const groups = groupBy.map(({ column, program }) => attempt(column, program, atomic, NULL))
   // a cluster whose group is unknown belongs to none
   if (errors.length > 0) return { ...LEFT_OUT, errors }
@@ -55,7 +54,7 @@ export function read(collector: Collector, collected: Collected): Reading {
 }
 
 /** A field that is not there is null, as statuses leave out zeros. */
-function valueOf(program: CelProgram, collected: Collected, budget: WorkBudget): unknown {
+function resultOf(program: CelProgram, collected: Collected, budget: WorkBudget): unknown {
   try {
     return program.evaluate(collected, budget)
   } catch (error) {

@@ -118,6 +118,8 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['PlacementPreview', '', false, ''],
       ['WorkStatus', 'wst', true, ''],
       ['ClusterWorkStatus', 'cwst', false, ''],
+      ['StatusCollector', 'scol', false, ''],
+      ['CombinedStatus', 'cst', true, ''],
     ],
   )
   t.same(

@@ -144,18 +144,20 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
   // slices of the loop's time that never end: how long anything takes on this machine decides nothing
   const turns = new WorkTurns({ clock: () => 0 })
   const where = new WhereDesk()
-  const answerers: (Answerer | undefined)[] = []
+  const answerers = new Map<string, Answerer>()
+  const KINDS = ['workstatuses', 'clusterworkstatuses'] as const
   const answers = {
     answerFor: ({ resource }: { resource: string }, answerer: Answerer | undefined) => {
-      answerers[resource === 'workstatuses' ? 0 : 1] = answerer
+      if (answerer) answerers.set(resource, answerer)
+      else answerers.delete(resource)
     },
   }
   /** Work statuses of namespaced objects, or of those without. */
   const wholeStatuses = async (space: string, which: 0 | 1): Promise<{ name: string; status: unknown }[]> => {
     const rows: { name: string; status: unknown }[] = []
     const pace = { due: false, rest: async () => {} }
-    for await (const row of answerers[which]!.rows({ space, fixed: new Map() }, pace)) {
-      const found = await answerers[which]!.row(space, row)
+    for await (const row of answerers.get(KINDS[which])!.rows({ space, fixed: new Map() }, pace)) {
+      const found = await answerers.get(KINDS[which])!.row(space, row)
       rows.push({ name: row.name, status: at(await found?.whole(), 'status') })
     }
     return rows
@@ -165,7 +167,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     (await wholeStatuses(space, which)).map(
       ({ name, status }) => `${name} ${at(status, 'state')} ${at(status, 'reason')}`,
     )
-  const followStatuses = (follower: AnswerFollower) => answerers[0]!.follow('wds1', follower)
+  const followStatuses = (follower: AnswerFollower) => answerers.get(KINDS[0])!.follow('wds1', follower)
   /** Answers for clusters; nobody is there until a test says so. */
   const live: { ask: LiveAsker['ask'] } = { ask: async () => 'NoSyncer' }
   let shown: CarryFigures | undefined
@@ -207,6 +209,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     workStatuses,
     wholeStatuses,
     followStatuses,
+    combinedStatuses: () => answerers.get('combinedstatuses')!,
     where,
     live,
     figures: () => shown!,

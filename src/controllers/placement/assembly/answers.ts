@@ -1,6 +1,6 @@
 /** Desks of the translator: it answers work statuses, previews and figures there, and gets the clusters' outcomes. */
 import type { Desks } from '../../../placement/desks/desks.ts'
-import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
+import { CLUSTER_WORK_STATUSES, COMBINED_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import type { WhereDesk } from '../../whereDesk.ts'
 import { PlacementPreviews } from '../preview/placementPreviews.ts'
 import { laggingClusters } from '../status/clusterReports.ts'
@@ -25,6 +25,7 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
   })
   answers?.answerFor(WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: true }))
   answers?.answerFor(CLUSTER_WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: false }))
+  answers?.answerFor(COMBINED_STATUSES, parts.summaries)
   reported?.answerBy(
     new ReportedClusters({
       join: parts.join,
@@ -41,10 +42,11 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
     figures?.show(undefined)
     answers?.answerFor(WORK_STATUSES, undefined)
     answers?.answerFor(CLUSTER_WORK_STATUSES, undefined)
+    answers?.answerFor(COMBINED_STATUSES, undefined)
   }
 }
 
-function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
+export function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
   const { join, cache, sources, kinds, clusters, mailboxes, locations, statuses, retained, brake } = parts
   const deps = {
     client,
@@ -65,7 +67,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 /** Whether all is known that a space places, and where. */
-function isPlacingKnown(space: string, { readiness, join, workloads }: Parts): boolean {
+export function isPlacingKnown(space: string, { readiness, join, workloads }: Parts): boolean {
   return readiness.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space))
 }
 

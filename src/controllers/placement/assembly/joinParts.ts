@@ -51,6 +51,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     if (MAILBOX_NAME.test(owner)) mailboxChanged.send(owner)
     else {
       parts.statuses.named(owner)
+      parts.summaries.named(owner)
       parts.reports.named(owner)
     }
   })

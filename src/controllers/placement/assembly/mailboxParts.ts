@@ -10,6 +10,7 @@ import {
   MAILBOX_PARENT,
   PLACEMENT_GRANTS,
   SLICES,
+  STATUS_COLLECTORS,
   SYNC_TARGETS,
 } from '../../../placement/words/placement.ts'
 import { PlacedSource } from '../../placedSource.ts'
@@ -141,7 +142,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     },
   })
   const unschedulable = new UnschedulableMailboxes(mailbox => mailboxes.known(mailbox)?.space)
-  const { remarks, reports } = parts
+  const { remarks, reports, collectors } = parts
   const intake = new TopologyIntake({
     signals,
     inventory,
@@ -160,6 +161,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     intakes,
     remarks,
     reports,
+    collectors,
   })
   const sources = new SourceReader({
     client,
@@ -173,7 +175,10 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     ...common,
     places,
     space: '*',
-    resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
+    resources: [
+      ...[EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
+      STATUS_COLLECTORS,
+    ],
     handler: intake,
   })
   const workspaces = new StreamSource({

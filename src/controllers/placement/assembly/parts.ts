@@ -54,6 +54,8 @@ import type { PlacementReports } from '../status/placementReports.ts'
 import type { WaitingIntakes } from '../status/waitingIntakes.ts'
 import type { WithheldStatuses } from '../status/withheldStatuses.ts'
 import type { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
+import type { Collectors } from '../summaries/collectors.ts'
+import type { Summaries } from '../summaries/summaries.ts'
 import type { TaskRouter } from '../taskRouter.ts'
 import type { TopologyIntake } from '../topologyIntake.ts'
 
@@ -111,6 +113,7 @@ export interface StatusParts {
   /** Facts from which each cluster is seen as one space sees it. */
   readonly clusters: PlacementOutcomeDeps
   readonly withheld: WithheldStatuses
+  readonly collectors: Collectors
   readonly reports: PlacementReports
 }
 
@@ -152,4 +155,8 @@ export interface CopyParts {
   readonly together: CopiesTogether
 }
 
-export interface Parts extends JoinParts, StatusParts, RetentionParts, MailboxParts, CopyParts {}
+export interface SummaryParts {
+  readonly summaries: Summaries
+}
+
+export interface Parts extends JoinParts, StatusParts, RetentionParts, MailboxParts, CopyParts, SummaryParts {}

@@ -12,6 +12,7 @@ import { grantFindings } from '../status/spaceCluster.ts'
 import { TroubleEvents } from '../status/troubleEvents.ts'
 import { WithheldStatuses } from '../status/withheldStatuses.ts'
 import { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
+import { Collectors } from '../summaries/collectors.ts'
 import type { Parts, Setup, StatusParts } from './parts.ts'
 
 /** Made after {@link joinParts}. */
@@ -26,7 +27,10 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     },
     inventory,
     bindingTo: (...what) => consents.bindingTo(...what),
-    renamed: space => statuses.lost(space),
+    renamed: space => {
+      statuses.lost(space)
+      parts.summaries.lost(space)
+    },
   })
   const statuses: WorkStatusFollowers = new WorkStatusFollowers({
     join,
@@ -65,6 +69,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const withheld = new WithheldStatuses((space, key) => {
     for (const name of join.workload(space).selectionOf(key).placements) report(space, name)
   })
+  const collectors = new Collectors(signals.collectorsChanged)
   const reports: PlacementReports = new PlacementReports({
     client,
     join,
@@ -81,6 +86,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
       if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
       return withheld.of(space, key => join.workload(space).names(name, key))
     },
+    uncollected: (space, name) => collectors.problem(space, join.spec(space, name)?.collectors ?? []),
     outcomes: clusters,
     clock,
     events: new TroubleEvents({
@@ -93,5 +99,5 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     outages: new OutageEvents({ events, clock }),
     again: report,
   })
-  return { locations, statuses, outcomes, marks, clusterReports, clusters, withheld, reports }
+  return { locations, statuses, outcomes, marks, clusterReports, clusters, withheld, collectors, reports }
 }

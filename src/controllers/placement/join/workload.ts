@@ -16,6 +16,7 @@ import { KindNames } from './kindNames.ts'
 /** What is remembered of each object of the space. */
 export interface ObjectFact {
   readonly key: string
+  readonly uid: string
   readonly resource: GroupVersionResource
   readonly namespace: string
   readonly name: string

@@ -192,6 +192,7 @@ export function factOf(
   const account = accountOf(object)
   return {
     key,
+    uid: object.metadata.uid ?? '',
     resource,
     namespace,
     name,

@@ -42,6 +42,7 @@ export interface CopyGenerations {
 export interface CarriedFact {
   readonly resource: GroupVersionResource
   readonly uid: string
+  readonly resourceVersion: string
   /** Requester, as the object says. */
   readonly askedBy: string
 }

@@ -74,6 +74,7 @@ export class Mailboxes {
   readonly #deps: MailboxesDeps
   readonly #listener: MailboxListener
   readonly #copyChanged: Signals['copyChanged']
+  readonly #carriedChanged: Signals['carriedChanged']
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
@@ -81,10 +82,15 @@ export class Mailboxes {
   /** The one whose health was asked for last. */
   #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict; content?: string } | undefined
 
-  constructor(deps: MailboxesDeps, listener: MailboxListener, { copyChanged }: Pick<Signals, 'copyChanged'>) {
+  constructor(
+    deps: MailboxesDeps,
+    listener: MailboxListener,
+    { copyChanged, carriedChanged }: Pick<Signals, 'copyChanged' | 'carriedChanged'>,
+  ) {
     this.#deps = deps
     this.#listener = listener
     this.#copyChanged = copyChanged
+    this.#carriedChanged = carriedChanged
   }
 
   /** The mailbox, once it is ready and its content is known. */
@@ -133,7 +139,7 @@ export class Mailboxes {
   /** What a write of ours made, or was found right: what follows from that beside its content. */
   wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
     mailbox.others.delete(key)
-    mailbox.carried.delete(key)
+    this.#carriedGone(mailbox, key)
     this.#noteState(mailbox, key, object, claims)
   }
 
@@ -299,22 +305,26 @@ export class Mailboxes {
   }
 
   #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {
-    const { uid = '', annotations = {} } = object.metadata
+    const { uid = '', resourceVersion = '', annotations = {} } = object.metadata
     if (annotations[UPSYNCED] === undefined || isProjected(object)) {
-      mailbox.carried.delete(key)
+      this.#carriedGone(mailbox, key)
       return
     }
     const before = mailbox.carried.get(key)
     const askedBy = annotations[UPSYNCED_FOR] ?? ''
-    if (before?.uid === uid && before.askedBy === askedBy) return
-    mailbox.carried.set(key, { resource, uid, askedBy })
-    this.#listener.carriedUp(mailbox.name, key)
+    mailbox.carried.set(key, { resource, uid, resourceVersion, askedBy })
+    this.#carriedChanged.send(mailbox.name, key)
+    if (before?.uid !== uid || before.askedBy !== askedBy) this.#listener.carriedUp(mailbox.name, key)
+  }
+
+  #carriedGone(mailbox: Mailbox, key: string): void {
+    if (mailbox.carried.delete(key)) this.#carriedChanged.send(mailbox.name, key)
   }
 
   #gone(mailbox: Mailbox, key: string): void {
     this.#deps.cache.delete(mailbox.space, key)
     mailbox.generations.delete(key)
-    mailbox.carried.delete(key)
+    this.#carriedGone(mailbox, key)
     mailbox.others.delete(key)
     mailbox.changes.gone(key, mailbox.received)
     mailbox.health.forget(key)

@@ -51,4 +51,8 @@ export class Signals {
   readonly mailboxChanged = new Signal<[mailbox: string]>()
   /** Claims of a space on each of the objects in each of the mailboxes may be others. Objects and copies may be gone. */
   readonly claimsChanged = new Signal<[space: string, mailboxes: readonly string[], keys: readonly string[]]>()
+  /** An object that a syncer carried up changed, or is gone. */
+  readonly carriedChanged = new Signal<[mailbox: string, key: string]>()
+  /** A StatusCollector of a space changed; `undefined`: a placement may name others. */
+  readonly collectorsChanged = new Signal<[space: string, collector: string | undefined]>()
 }

@@ -15,6 +15,8 @@ export interface Findings {
   readonly stages: Stages
   /** Of objects whose status is asked for, and told by nobody; `undefined`: there are none. */
   readonly withheld: Reason | undefined
+  /** Why not all of its StatusCollectors work; `undefined`: it names none. */
+  readonly collected: Reason | 'all' | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
   /** Whether the placement selects an object, by key. */
@@ -29,19 +31,23 @@ export function conditionsFor(placement: KubeObject, findings: Findings, observe
 }
 
 function foundIn(
-  { stages, withheld, isFirst, isSelected }: Findings,
+  { stages, withheld, collected, isFirst, isSelected }: Findings,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
-  const conditions = stageConditions(stages).flatMap(one => {
+  const conditions: Condition[] = stageConditions(stages).flatMap(one => {
     const was = known(one.type)
     if (one.type === 'Placed') return withStanding(one, was, stages.outcome, isSelected)
     // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
   })
-  if (withheld) return [...conditions, { type: STATUS_WITHHELD, status: 'True', ...withheld }]
-  return known(STATUS_WITHHELD) ? [...conditions, NONE_WITHHELD] : conditions
+  if (withheld) conditions.push({ type: STATUS_WITHHELD, status: 'True', ...withheld })
+  else if (known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
+  if (typeof collected === 'object') conditions.push({ type: STATUS_COLLECTED, status: 'False', ...collected })
+  else if (collected) conditions.push(ALL_COLLECTED)
+  else if (known(STATUS_COLLECTED)) conditions.push(NONE_COLLECTED)
+  return conditions
 }
 
 /** A refusal stands while its object is selected and its cluster is not known to take it, also behind findings of the center. */
@@ -60,4 +66,8 @@ function withStanding(
   return { ...placed, message: `${placed.message}. ${refusal.message}` }
 }
 
+/** Whether all StatusCollectors that a placement names work. */
+const STATUS_COLLECTED = 'StatusCollected'
+const ALL_COLLECTED: Condition = { type: STATUS_COLLECTED, status: 'True', reason: 'AllCollected', message: '' }
+const NONE_COLLECTED: Condition = { ...ALL_COLLECTED, reason: 'NothingToCollect' }
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }

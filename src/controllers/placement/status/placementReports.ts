@@ -46,6 +46,8 @@ export interface PlacementReportsDeps {
   behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
   /** Why objects have no status although the placement asks for it. */
   withheld: (space: string, placement: string) => Reason | undefined
+  /** Why some of its StatusCollectors do not work. */
+  uncollected: (space: string, placement: string) => Reason | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Events about what authors have to act on. */
@@ -151,7 +153,9 @@ export class PlacementReports {
     const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
     if (stages.outcome.early) this.#reportAgain(space, name)
     const isSelected = (key: string): boolean => join.workload(space).selects(name, key)
-    return { stages, withheld, isFirst, isSelected, content, generation }
+    const collects = (join.spec(space, name)?.collectors.length ?? 0) > 0
+    const collected = collects ? (this.#deps.uncollected(space, name) ?? 'all') : undefined
+    return { stages, withheld, collected, isFirst, isSelected, content, generation }
   }
 
   #reportAgain(space: string, placement: string): void {

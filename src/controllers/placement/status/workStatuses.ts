@@ -5,6 +5,7 @@
  */
 
 import { StatusError } from '../../../apimachinery/errors.ts'
+import { at, list, str } from '../../../apimachinery/fields.ts'
 import { fixedUid } from '../../../apimachinery/fixedUid.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
@@ -83,6 +84,14 @@ export class WorkStatuses implements Answerer {
       kinds,
       fixed: NOTHING,
     })
+  }
+
+  /** The work status of an object in the cluster of a mailbox. */
+  async at(space: string, mailbox: string, key: string): Promise<AnswerRow | undefined> {
+    const location = this.#deps.locations.behind(space, mailbox)
+    if (!location) return undefined
+    const kinds = await this.#deps.kinds.of(space)
+    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, mailbox), location, key, { kinds, fixed: NOTHING })
   }
 
   async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
@@ -281,7 +290,7 @@ export class WorkStatuses implements Answerer {
         ...(head.status as object),
         ...(meant !== undefined && { generation: meant }),
         ...(matchesSource && { sourceResourceVersion: resourceVersion }),
-        ...(reported !== undefined && { reported }),
+        ...(reported !== undefined && { reported, ...(copy && reportedTimeOf(copy)) }),
       },
     }
   }
@@ -331,6 +340,13 @@ function reportedBy({ metadata, status }: KubeObject, meant: number | undefined)
   if (generation === undefined) return status
   const produced = meant === undefined ? undefined : { here: meant, there: generation }
   return inOurGenerations(status, produced, undefined)
+}
+
+/** Time of the last write of the status, as managed fields know it. */
+function reportedTimeOf({ metadata: { managedFields } }: KubeObject): { reportedTime?: string } {
+  const times = list(managedFields).flatMap(one => (at(one, 'subresource') === 'status' ? str(one, 'time') : []))
+  const newest = times.sort().at(-1)
+  return newest ? { reportedTime: newest } : {}
 }
 
 /** A name that is too long for a label has none. */

@@ -62,6 +62,7 @@ const of = (revision: number, space = 's') => {
     customized: true,
     customizer: '',
     annotated: false,
+    uid: '',
     defines: [],
   }
   const location = {

@@ -236,6 +236,7 @@ function factOf(
     customized: false,
     customizer: '',
     annotated: false,
+    uid: '',
     defines: gr === 'crds' && defines ? [GR.crontabs] : [],
   }
 }

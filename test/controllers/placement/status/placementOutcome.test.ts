@@ -203,7 +203,13 @@ t.test('counts are sums', async () => {
           mailbox(one) !== undefined && new SpaceCluster(deps, 'w', one).common.state === 'Stale'
         if ([...fallen.keys()].join() !== (counts.objects > 0 ? led.filter(isFallen).join() : ''))
           throw new Error(`${[...fallen.keys()]} have fallen silent`)
-        const verdict = { stages: { outcome }, withheld: undefined, isFirst: false, isSelected: () => true }
+        const verdict = {
+          stages: { outcome },
+          withheld: undefined,
+          collected: undefined,
+          isFirst: false,
+          isSelected: () => true,
+        }
         const conditions = conditionsFor(REFUSED_BEFORE, verdict, 1)
         const is = (type: string) => conditions.find(one => one.type === type)!
         const isPlaced = is('Placed').status === 'True'

@@ -20,7 +20,7 @@ t.test('what is told while not all of the space is named is told once more when 
   const join = {
     waysOf: () => new Map([['m', [WAY]]]),
     placementsOf: () => [{ space: 's', name: 'p' }],
-    spec: () => ({ upsync: [] }),
+    spec: () => ({ upsync: [], collectors: [] }),
     brings: () => true,
     carriesUp: () => false,
     carriersTo: () => [],

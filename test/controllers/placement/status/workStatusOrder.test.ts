@@ -18,7 +18,7 @@ function world() {
   }
   const add = (name: string, revision = 1): string => {
     const key = objectKey(MAPS, 'shop', name)
-    const more = { labels: {}, customized: false, customizer: '', annotated: false, defines: [] }
+    const more = { uid: '', labels: {}, customized: false, customizer: '', annotated: false, defines: [] }
     workload.setObject({ key, resource: MAPS, namespace: 'shop', name, revision, ...more })
     return key
   }

@@ -33,7 +33,7 @@ function setUp(isKnown = true) {
   const objects = new Map<string, KubeObject>()
   const add = (resource: GroupVersionResource, namespace: string, name: string, more: object = {}) => {
     const key = objectKey(resource, namespace, name)
-    const fact = { key, resource, namespace, name, labels: {}, revision: 1, customized: false, customizer: '' }
+    const fact = { key, uid: '', resource, namespace, name, labels: {}, revision: 1, customized: false, customizer: '' }
     join.workload('w').setObject({ ...fact, annotated: false, defines: [] })
     const metadata = { name, ...(namespace && { namespace }), uid: `uid-${name}`, resourceVersion: '1', generation: 4 }
     objects.set(key, { apiVersion: 'v1', kind: 'X', metadata, ...more })

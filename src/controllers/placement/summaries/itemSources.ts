@@ -1,0 +1,172 @@
+/** Sources of readings: copies of one object in all clusters of a placement, and objects that were carried up from them. */
+import { at, record } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
+import { toCel } from '../../../apimachinery/structural/celValues.ts'
+import type { Client } from '../../../client/client.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
+import { type UpsyncTests, upsyncs } from '../../../placement/select/placementSpec.ts'
+import type { Origin } from '../../../placement/summary/combination.ts'
+import { type Collected, type Reading, read } from '../../../placement/summary/reading.ts'
+import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { WorkStatuses } from '../status/workStatuses.ts'
+import type { UsedCollector } from './collectors.ts'
+import type { Item, ItemSource } from './readings.ts'
+
+interface Common {
+  readonly space: string
+  /** Of the clusters that the placement leads to. */
+  readonly mailboxes: ReadonlySet<string>
+  readonly collectors: readonly UsedCollector[]
+  readonly mailbox: (name: string) => Mailbox | undefined
+  /** As the space calls the cluster of a mailbox. */
+  readonly labelOf: (mailbox: string) => string
+  /** Whether the cluster of a mailbox is silent. */
+  readonly isStale: (mailbox: string) => boolean
+}
+
+export interface CopyItemsDeps extends Common {
+  readonly fact: ObjectFact
+  readonly source: KubeObject
+  readonly statuses: Pick<WorkStatuses, 'at'>
+  /** It was answered that a copy is being written. */
+  readonly early: (mailbox: string, key: string) => void
+}
+
+/** By mailbox. */
+export class CopyItems implements ItemSource {
+  readonly #deps: CopyItemsDeps
+  #object: unknown
+
+  constructor(deps: CopyItemsDeps) {
+    this.#deps = deps
+  }
+
+  ids(): Iterable<string> {
+    return this.#deps.mailboxes
+  }
+
+  async read(id: string, known: Item | undefined): Promise<Item | undefined> {
+    const { space, fact, mailboxes, collectors, statuses, mailbox, labelOf, isStale, early } = this.#deps
+    if (!mailboxes.has(id)) return undefined
+    const origin = { cluster: labelOf(id) }
+    if (isStale(id)) return staleItem(origin)
+    const row = await statuses.at(space, id, fact.key)
+    if (!row) return undefined
+    const { state, reason, message, health, healthMessage } = record(row.head, 'status')
+    if (state === 'Projecting') early(id, fact.key)
+    const revision = Number(mailbox(id)?.copies.get(fact.key)?.resourceVersion ?? 0)
+    const reads = collectors.some(({ collector }) => collector.readsObject)
+    const stamp = [
+      origin.cluster,
+      revision,
+      reads && fact.revision,
+      state,
+      reason,
+      message,
+      health,
+      healthMessage,
+    ].join('\n')
+    if (known?.stamp === stamp) return known
+    const whole = await row.whole()
+    if (!whole) return undefined
+    const reported = at(whole, 'status', 'reported')
+    const lastReturnedUpdateTimestamp = at(whole, 'status', 'reportedTime')
+    const propagation = { state, reason, message, health, healthMessage, lastReturnedUpdateTimestamp }
+    this.#object ??= reads ? toCel(shownOf(this.#deps.source, false), undefined) : {}
+    const collected = collectedOf(origin, this.#object, reported, propagation)
+    return { origin, isStale: false, readings: readAll(collectors, collected), revision, stamp }
+  }
+}
+
+export interface CarriedItemsDeps extends Common {
+  readonly tests: UpsyncTests
+  readonly client: Client
+}
+
+/** Objects of one summary that are read; those behind are counted. */
+export const MAX_CARRIED_ITEMS = 20_000
+
+/** By mailbox and key. */
+export class CarriedItems implements ItemSource {
+  readonly #deps: CarriedItemsDeps
+
+  constructor(deps: CarriedItemsDeps) {
+    this.#deps = deps
+  }
+
+  *ids(): Generator<string> {
+    for (const name of this.#deps.mailboxes)
+      for (const key of this.#deps.mailbox(name)?.carried.keys() ?? [])
+        if (this.#isAsked(name, key)) yield `${name} ${key}`
+  }
+
+  async read(id: string, known: Item | undefined): Promise<Item | undefined> {
+    const { collectors, client, mailbox, labelOf, isStale } = this.#deps
+    const blank = id.indexOf(' ')
+    const [name, key] = [id.slice(0, blank), id.slice(blank + 1)]
+    const box = mailbox(name)
+    const carried = box?.carried.get(key)
+    if (!box || !carried || !this.#isAsked(name, key)) return undefined
+    const origin = { cluster: labelOf(name), object: describeObject(parseObjectKey(key)) }
+    if (isStale(name)) return staleItem(origin)
+    const stamp = `${origin.cluster}\n${carried.resourceVersion}`
+    if (known?.stamp === stamp) return known
+    const { namespace, name: objectName } = parseObjectKey(key)
+    const ref = { ...(namespace && { namespace }), name: objectName }
+    const object = await unlessGone(client.in(box.space).get(carried.resource, ref))
+    if (!object) return undefined
+    const collected = collectedOf(origin, toCel(shownOf(object, true), undefined), object.status, {})
+    return {
+      origin,
+      isStale: false,
+      readings: readAll(collectors, collected),
+      revision: Number(carried.resourceVersion),
+      stamp,
+    }
+  }
+
+  #isAsked(name: string, key: string): boolean {
+    const { space, tests, mailboxes, mailbox } = this.#deps
+    const { group, resource, namespace, name: objectName } = parseObjectKey(key)
+    const object = { resource: { group, resource }, namespace, name: objectName }
+    return (
+      mailboxes.has(name) && upsyncs(tests, object) && (mailbox(name)?.share?.askedBy(object).includes(space) ?? false)
+    )
+  }
+}
+
+function staleItem(origin: Origin): Item {
+  return { origin, isStale: true, readings: [], revision: 0, stamp: '' }
+}
+
+function readAll(collectors: readonly UsedCollector[], collected: Collected): Reading[] {
+  return collectors.map(({ collector }) => read(collector, collected))
+}
+
+/** @param object as CEL has it */
+function collectedOf(origin: Origin, object: unknown, status: unknown, propagation: object): Collected {
+  const rest = {
+    returned: { ...(status !== undefined && { status }) },
+    inventory: { name: origin.cluster },
+    propagation,
+  }
+  return { obj: object, ...(toCel(rest, undefined) as Omit<Collected, 'obj'>) }
+}
+
+/** What others than readers of the object may see of it: no content of Secrets, and nothing that repeats it. */
+function shownOf(object: KubeObject, withStatus: boolean): object {
+  const { managedFields: _, annotations, ...metadata } = object.metadata
+  const { [LAST_APPLIED_ANNOTATION]: __, ...shown } = annotations ?? {}
+  const { status, data, stringData, ...rest } = object
+  const isSecret = object.kind === 'Secret' && object.apiVersion === 'v1'
+  return {
+    ...rest,
+    ...(!isSecret && data !== undefined && { data }),
+    ...(!isSecret && stringData !== undefined && { stringData }),
+    ...(withStatus && status !== undefined && { status }),
+    metadata: { ...metadata, ...(annotations && { annotations: shown }) },
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Readings of one summary, one for each cluster or carried object. Only those that changed are made again, and only when somebody
+ * asks for the summary: changes in a row cost one evaluation.
+ */
+import type { Pace } from '../../../placement/desks/answered.ts'
+import type { SummaryItem } from '../../../placement/summary/combinedStatus.ts'
+import type { UsedCollector } from './collectors.ts'
+
+export interface Item extends SummaryItem {
+  /** Of the object that was read. */
+  readonly revision: number
+  /** The same while nothing that expressions see has changed. */
+  readonly stamp: string
+}
+
+export interface ItemSource {
+  /** All that there are. */
+  ids(): Iterable<string>
+  /** `known` itself where nothing has changed; `undefined`: it is not there. */
+  read(id: string, known: Item | undefined): Promise<Item | undefined>
+}
+
+export class Readings {
+  readonly collectors: readonly UsedCollector[]
+  readonly #items = new Map<string, Item>()
+  #touched = new Set<string>()
+  #isWhole = false
+  #running: Promise<void> | undefined
+
+  constructor(collectors: readonly UsedCollector[]) {
+    this.collectors = collectors
+  }
+
+  get size(): number {
+    return this.#items.size
+  }
+
+  items(): Item[] {
+    return [...this.#items.values()]
+  }
+
+  /** One may be another now, come or gone. */
+  touch(id: string): void {
+    if (this.#isWhole) this.#touched.add(id)
+  }
+
+  /** All may be others. */
+  touchAll(): void {
+    this.#isWhole = false
+    this.#touched.clear()
+  }
+
+  async refresh(source: ItemSource, pace: Pace): Promise<void> {
+    while (this.#running) await this.#running
+    if (this.#isWhole && this.#touched.size === 0) return
+    const running = this.#refresh(source, pace)
+    this.#running = running.then(
+      () => undefined,
+      () => undefined,
+    )
+    try {
+      await running
+    } catch (error) {
+      this.touchAll()
+      throw error
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  async #refresh(source: ItemSource, pace: Pace): Promise<void> {
+    let due: Iterable<string> = this.#touched
+    if (!this.#isWhole) {
+      const wanted = new Set(source.ids())
+      for (const id of this.#items.keys()) if (!wanted.has(id)) this.#items.delete(id)
+      due = wanted
+    }
+    // changes from here on count for the next time
+    this.#isWhole = true
+    this.#touched = new Set()
+    for (const id of due) {
+      const item = await source.read(id, this.#items.get(id))
+      if (item) this.#items.set(id, item)
+      else this.#items.delete(id)
+      if (pace.due) await pace.rest()
+    }
+  }
+}

@@ -1,0 +1,406 @@
+/**
+ * Answers CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of
+ * what upsync sets carry up. Nothing is stored. Readings of a space are kept while somebody follows it; a single question makes them
+ * and forgets them.
+ */
+import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import { StatusError } from '../../../apimachinery/errors.ts'
+import { fixedUid } from '../../../apimachinery/fixedUid.ts'
+import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import type { Client } from '../../../client/client.ts'
+import type {
+  Answerer,
+  AnswerFollower,
+  AnswerName,
+  AnswerRange,
+  AnswerRow,
+  Pace,
+} from '../../../placement/desks/answered.ts'
+import { collectorsOf, type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
+import {
+  combinedResults,
+  combinedStatusHead,
+  type Subject,
+  subjectName,
+} from '../../../placement/summary/combinedStatus.ts'
+import { namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { SourceReader } from '../copies/sourceReader.ts'
+import type { ServedKind, ServedKinds } from '../inventory/servedKinds.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { SpaceLocations } from '../join/spaceLocations.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { WorkStatuses } from '../status/workStatuses.ts'
+import type { Collectors, UsedCollector } from './collectors.ts'
+import { CarriedItems, CopyItems } from './itemSources.ts'
+import { type ItemSource, Readings } from './readings.ts'
+
+export interface SummariesDeps {
+  client: Client
+  join: PlacementJoin
+  sources: Pick<SourceReader, 'read'>
+  kinds: ServedKinds
+  /** Whether the cluster of a mailbox is silent. */
+  isStale: (mailbox: string) => boolean
+  mailbox: (name: string) => Mailbox | undefined
+  locations: SpaceLocations
+  collectors: Collectors
+  statuses: Pick<WorkStatuses, 'at'>
+  turns: Pick<WorkTurns, 'begin'>
+  /** Whether all is known that a space places, and where. */
+  isKnown: (space: string) => boolean
+}
+
+interface Followed {
+  readonly followers: Set<AnswerFollower>
+  /** Of all that was answered, by what it is about; and the other way round. */
+  readonly names: Map<string, AnswerName>
+  readonly subjects: Map<string, Subject>
+  /** Copies of which it was answered that they are being written, before all was named. */
+  early: Set<string>
+}
+
+/** One summary as it is asked for. */
+interface Asked {
+  readonly space: string
+  readonly spec: PlacementSpec
+  readonly subject: Subject
+  /** Where it is about one object. */
+  readonly fact: ObjectFact | undefined
+  readonly collectors: readonly UsedCollector[]
+}
+
+const RETRY_SECONDS = 2
+/** Readings of all spaces together, some hundred bytes each. */
+export const MAX_READINGS = 1_000_000
+/** Summaries of all spaces together. */
+const MAX_SUMMARIES = 100_000
+/** Changes that are told one by one, and names that are remembered of a space. */
+const MAX_TOLD = 2000
+const MAX_NAMES = 20_000
+
+export class Summaries implements Answerer {
+  readonly #deps: SummariesDeps
+  readonly #spaces = new Map<string, Followed>()
+  /** By space and what it is about. */
+  readonly #kept = new BoundedCache<string, Readings>({
+    entries: MAX_SUMMARIES,
+    weight: { limit: MAX_READINGS, of: ({ size }) => 1 + size },
+  })
+
+  constructor(deps: SummariesDeps) {
+    this.#deps = deps
+  }
+
+  follow(space: string, follower: AnswerFollower): () => void {
+    const followed = this.#spaces.get(space) ?? {
+      followers: new Set(),
+      names: new Map(),
+      subjects: new Map(),
+      early: new Set<string>(),
+    }
+    followed.followers.add(follower)
+    this.#spaces.set(space, followed)
+    return () => {
+      followed.followers.delete(follower)
+      if (followed.followers.size > 0 || this.#spaces.get(space) !== followed) return
+      this.#spaces.delete(space)
+      for (const id of followed.names.keys()) this.#kept.delete(`${space} ${id}`)
+    }
+  }
+
+  async row(space: string, name: AnswerName): Promise<AnswerRow | undefined> {
+    this.#requireKnown(space)
+    const asked = this.#find(space, name)
+    return asked && this.#rowOf(asked, name, await this.#deps.kinds.of(space))
+  }
+
+  async *rows({ space, namespace, after }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
+    this.#requireKnown(space)
+    const kinds = await this.#deps.kinds.of(space)
+    const found: { name: AnswerName; asked: Asked }[] = []
+    for (const asked of this.#all(space)) {
+      const name = subjectName(asked.subject)
+      if ((namespace ?? name.namespace) === name.namespace && (!after || compareNames(after, name) < 0))
+        found.push({ name, asked })
+      if (pace.due) await pace.rest()
+    }
+    found.sort((a, b) => compareNames(a.name, b.name))
+    for (const { name, asked } of found) {
+      yield this.#rowOf(asked, name, kinds)
+      if (pace.due) await pace.rest()
+    }
+  }
+
+  copyChanged(mailbox: string, key: string): void {
+    for (const [space, followed] of this.#spaces) {
+      const fact = this.#deps.join.workload(space).get(key)
+      if (!fact) continue
+      for (const placement of this.#collecting(space))
+        if (this.#deps.join.waysOf(space, placement)?.has(mailbox))
+          this.#tellCopy(space, followed, { placement, fact, mailbox })
+    }
+  }
+
+  mailboxChanged(mailbox: string): void {
+    for (const [space, followed] of this.#spaces) {
+      if (!this.#deps.locations.of(space).byMailbox.has(mailbox)) continue
+      let told = 0
+      for (const asked of this.#all(space)) {
+        if (!this.#deps.join.waysOf(space, asked.subject.placement)?.has(mailbox)) continue
+        const id = idOf(asked.subject)
+        const readings = this.#kept.peek(`${space} ${id}`)
+        if (asked.fact) readings?.touch(mailbox)
+        else readings?.touchAll()
+        if (++told > MAX_TOLD) break
+        this.#tell(followed, asked.subject)
+      }
+      if (told > MAX_TOLD) this.lost(space)
+    }
+  }
+
+  claimsChanged(space: string, _mailboxes: readonly string[], keys: readonly string[]): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    if (keys.length > MAX_TOLD) {
+      this.lost(space)
+      return
+    }
+    const { join } = this.#deps
+    for (const placement of this.#collecting(space)) {
+      for (const key of keys) {
+        const fact = join.fact(space, key)
+        const id = idOf({ placement, key })
+        // what was answered may be gone
+        if (!fact || !(followed.names.has(id) || join.workload(space).names(placement, key))) continue
+        this.#kept.peek(`${space} ${id}`)?.touchAll()
+        this.#tell(followed, this.#subject(space, placement, fact))
+      }
+    }
+  }
+
+  carriedChanged(mailbox: string, key: string): void {
+    for (const [space, followed] of this.#spaces) {
+      for (const placement of this.#collecting(space)) {
+        const { join } = this.#deps
+        const { upsyncCollectors } = join.spec(space, placement)!
+        if (upsyncCollectors.size === 0 || !join.waysOf(space, placement)?.has(mailbox)) continue
+        const { group, resource, namespace, name } = parseObjectKey(key)
+        for (const [collector, tests] of upsyncCollectors) {
+          if (!upsyncs(tests, { resource: { group, resource }, namespace, name })) continue
+          const subject = { placement, collector }
+          this.#kept.peek(`${space} ${idOf(subject)}`)?.touch(`${mailbox} ${key}`)
+          this.#tell(followed, subject)
+        }
+      }
+    }
+  }
+
+  /** Summaries are about others, too: whoever follows begins anew. */
+  collectorsChanged(space: string): void {
+    this.lost(space)
+  }
+
+  /** Everything of a space is named by now. */
+  named(space: string): void {
+    const followed = this.#spaces.get(space)
+    if (!followed || followed.early.size === 0) return
+    const { early } = followed
+    followed.early = new Set()
+    if (early.size > MAX_TOLD) this.lost(space)
+    else
+      for (const entry of early) {
+        const blank = entry.indexOf(' ')
+        this.copyChanged(entry.slice(0, blank), entry.slice(blank + 1))
+      }
+  }
+
+  lost(space: string): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    for (const id of followed.names.keys()) this.#kept.delete(`${space} ${id}`)
+    followed.names.clear()
+    followed.subjects.clear()
+    for (const follower of followed.followers) follower.lost()
+  }
+
+  /** @throws StatusError ServiceUnavailable: an empty list would say that nothing is collected */
+  #requireKnown(space: string): void {
+    if (this.#deps.isKnown(space)) return
+    const message = 'what this space places is not known yet: the server is starting'
+    throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
+  }
+
+  *#collecting(space: string): Generator<string> {
+    for (const name of this.#deps.join.placementNames(space))
+      if ((this.#deps.join.spec(space, name)?.collectors.length ?? 0) > 0) yield name
+  }
+
+  /** `name`: of those that may be called so. */
+  *#all(space: string, name?: string): Generator<Asked> {
+    const { join } = this.#deps
+    const workload = join.workload(space)
+    for (const placement of this.#collecting(space)) {
+      for (const key of workload.namedBy(placement)) {
+        if (name !== undefined && !name.startsWith(`${workload.get(key)?.uid}.`)) continue
+        const asked = this.#ofObject(space, placement, key)
+        if (asked) yield asked
+      }
+      for (const collector of join.spec(space, placement)!.upsyncCollectors.keys()) {
+        const asked = this.#ofCarried(space, placement, collector)
+        if (asked) yield asked
+      }
+    }
+  }
+
+  #ofObject(space: string, placement: string, key: string): Asked | undefined {
+    const { join } = this.#deps
+    const workload = join.workload(space)
+    const [spec, fact] = [join.spec(space, placement), workload.get(key)]
+    if (!spec || !fact || !workload.names(placement, key)) return undefined
+    const labels = workload.get(namespaceKey(fact.namespace))?.labels
+    const names = collectorsOf(spec, fact, labels)
+    if (names.length === 0) return undefined
+    return { space, spec, subject: this.#subject(space, placement, fact), fact, collectors: this.#used(space, names) }
+  }
+
+  #ofCarried(space: string, placement: string, collector: string): Asked | undefined {
+    const spec = this.#deps.join.spec(space, placement)
+    if (!spec?.upsyncCollectors.has(collector)) return undefined
+    return {
+      space,
+      spec,
+      subject: { placement, collector },
+      fact: undefined,
+      collectors: this.#used(space, [collector]),
+    }
+  }
+
+  #subject(space: string, placement: string, { key, uid }: ObjectFact): Subject {
+    return { placement, placementUid: this.#deps.join.spec(space, placement)?.uid ?? '', key, uid }
+  }
+
+  /** What is missing or wrong is told on the placement. */
+  #used(space: string, names: readonly string[]): UsedCollector[] {
+    return names.flatMap(name => this.#deps.collectors.get(space, name) ?? [])
+  }
+
+  #find(space: string, name: AnswerName): Asked | undefined {
+    const known = this.#spaces.get(space)?.subjects.get(textOf(name))
+    const asked =
+      known &&
+      ('key' in known
+        ? this.#ofObject(space, known.placement, known.key)
+        : this.#ofCarried(space, known.placement, known.collector))
+    if (asked && isNamed(asked, name)) return asked
+    for (const other of this.#all(space, name.name)) if (isNamed(other, name)) return other
+    return undefined
+  }
+
+  #rowOf(asked: Asked, { namespace, name }: AnswerName, kinds: ReadonlyMap<string, ServedKind>): AnswerRow {
+    const { space, subject, fact } = asked
+    const kind = fact && kinds.get(groupResourceName(fact.resource))?.kind
+    const head = combinedStatusHead(subject, fact && { resource: fact.resource, kind: kind ?? '' })
+    const followed = this.#spaces.get(space)
+    if (followed) {
+      if (followed.names.size >= MAX_NAMES) this.lost(space)
+      followed.names.set(idOf(subject), { namespace, name })
+      followed.subjects.set(textOf({ namespace, name }), subject)
+    }
+    return { namespace, name, head, whole: () => this.#whole(asked, head) }
+  }
+
+  async #whole(asked: Asked, head: KubeObject): Promise<KubeObject | undefined> {
+    const { space, subject, fact, collectors } = asked
+    const mailboxes = new Set(this.#deps.join.waysOf(space, subject.placement)?.keys())
+    const items = await this.#itemsOf(asked, mailboxes)
+    if (!items) return undefined
+    const id = `${space} ${idOf(subject)}`
+    const isFollowed = this.#spaces.has(space)
+    const kept = isFollowed ? this.#kept.get(id) : undefined
+    const readings = kept && isSame(kept.collectors, collectors) ? kept : new Readings(collectors)
+    // changes meanwhile reach it
+    if (isFollowed) this.#kept.set(id, readings)
+    await readings.refresh(items, this.#deps.turns.begin({ owner: space }))
+    // its weight is another now
+    if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
+    const all = readings.items()
+    const stale = [...mailboxes].filter(this.#deps.isStale).map(name => this.#labelOf(space, name))
+    const revisions = [fact?.revision ?? 0, ...collectors.map(({ revision }) => revision)]
+    const newest = all.reduce((most, { revision }) => Math.max(most, revision), Math.max(...revisions))
+    return {
+      ...head,
+      metadata: { ...head.metadata, uid: fixedUid(`combined status ${id}`) },
+      ...combinedResults(
+        collectors.map(({ collector }) => collector),
+        all,
+        { total: mailboxes.size, stale },
+      ),
+      observedResourceVersion: String(newest),
+    }
+  }
+
+  /** `undefined`: the object is gone. */
+  async #itemsOf(asked: Asked, mailboxes: ReadonlySet<string>): Promise<ItemSource | undefined> {
+    const { space, spec, subject, fact, collectors } = asked
+    const { sources, statuses, client, mailbox, isStale } = this.#deps
+    const common = {
+      space,
+      mailboxes,
+      collectors,
+      mailbox,
+      isStale,
+      labelOf: (name: string) => this.#labelOf(space, name),
+    }
+    if ('collector' in subject)
+      return new CarriedItems({ ...common, client, tests: spec.upsyncCollectors.get(subject.collector)! })
+    const source = fact && (await sources.read(space, fact))
+    if (!source) return undefined
+    const early = (mailbox: string, key: string): void => {
+      const followed = this.#spaces.get(space)
+      if (followed && followed.early.size <= MAX_TOLD) followed.early.add(`${mailbox} ${key}`)
+    }
+    return new CopyItems({ ...common, fact, source, statuses, early })
+  }
+
+  #labelOf(space: string, mailbox: string): string {
+    return this.#deps.locations.labelOf(space, mailbox) ?? mailbox
+  }
+
+  #tellCopy(space: string, followed: Followed, at: { placement: string; fact: ObjectFact; mailbox: string }): void {
+    const { placement, fact, mailbox } = at
+    const id = idOf({ placement, key: fact.key })
+    if (!(followed.names.has(id) || this.#deps.join.workload(space).names(placement, fact.key))) return
+    this.#kept.peek(`${space} ${id}`)?.touch(mailbox)
+    this.#tell(followed, this.#subject(space, placement, fact))
+  }
+
+  #tell(followed: Followed, subject: Subject): void {
+    const name = followed.names.get(idOf(subject)) ?? subjectName(subject)
+    for (const follower of followed.followers) follower.touched(name)
+  }
+}
+
+/** A name for the subject within its space. */
+function idOf(subject: { placement: string; key?: string; collector?: string }): string {
+  return `${subject.placement} ${subject.key ?? subject.collector}`
+}
+
+function textOf({ namespace, name }: AnswerName): string {
+  return `${namespace}/${name}`
+}
+
+function isNamed({ subject }: Asked, { namespace, name }: AnswerName): boolean {
+  const own = subjectName(subject)
+  return own.name === name && own.namespace === namespace
+}
+
+function isSame(some: readonly UsedCollector[], others: readonly UsedCollector[]): boolean {
+  return some.length === others.length && some.every((one, i) => one === others[i])
+}
+
+function compareNames(a: AnswerName, b: AnswerName): number {
+  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+}
