@@ -17,7 +17,7 @@ import type { Item, ItemSource } from './readings.ts'
 
 interface Common {
   readonly space: string
-  /** Of the clusters that the placement leads to. */
+  /** Mailboxes of the clusters that the placement leads to. */
   readonly mailboxes: ReadonlySet<string>
   readonly collectors: readonly UsedCollector[]
   readonly mailbox: (name: string) => Mailbox | undefined
@@ -31,7 +31,7 @@ export interface CopyItemsDeps extends Common {
   readonly fact: ObjectFact
   readonly source: KubeObject
   readonly statuses: Pick<WorkStatuses, 'at'>
-  /** It was answered that a copy is being written. */
+  /** Remembers a copy that is answered as being written. */
   readonly early: (mailbox: string, key: string) => void
 }
 
@@ -156,7 +156,7 @@ function collectedOf(origin: Origin, object: unknown, status: unknown, propagati
   return { obj: object, ...(toCel(rest, undefined) as Omit<Collected, 'obj'>) }
 }
 
-/** What others than readers of the object may see of it: no content of Secrets, and nothing that repeats it. */
+/** The object without contents of Secrets and bookkeeping: readers of summaries need no right on the object. */
 function shownOf(object: KubeObject, withStatus: boolean): object {
   const { managedFields: _, annotations, ...metadata } = object.metadata
   const { [LAST_APPLIED_ANNOTATION]: __, ...shown } = annotations ?? {}

@@ -7,7 +7,7 @@ import type { SummaryItem } from '../../../placement/summary/combinedStatus.ts'
 import type { UsedCollector } from './collectors.ts'
 
 export interface Item extends SummaryItem {
-  /** Of the object that was read. */
+  /** resourceVersion of the object that was read. */
   readonly revision: number
   /** The same while nothing that expressions see has changed. */
   readonly stamp: string

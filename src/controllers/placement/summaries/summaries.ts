@@ -1,7 +1,6 @@
 /**
- * Answers CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of
- * what upsync sets carry up. Nothing is stored. Readings of a space are kept while somebody follows it; a single question makes them
- * and forgets them.
+ * CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of its upsync
+ * sets. Nothing is stored. A space keeps its readings while it has followers; a single answer makes its own and drops them.
  */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../../apimachinery/errors.ts'
@@ -54,14 +53,14 @@ export interface SummariesDeps {
 
 interface Followed {
   readonly followers: Set<AnswerFollower>
-  /** Of all that was answered, by what it is about; and the other way round. */
+  /** Names of all answers by their subjects, and the other way round. */
   readonly names: Map<string, AnswerName>
   readonly subjects: Map<string, Subject>
-  /** Copies of which it was answered that they are being written, before all was named. */
+  /** Copies that were answered as being written before all was named. */
   early: Set<string>
 }
 
-/** One summary as it is asked for. */
+/** One summary, with all that its answer needs. */
 interface Asked {
   readonly space: string
   readonly spec: PlacementSpec
@@ -76,7 +75,7 @@ const RETRY_SECONDS = 2
 export const MAX_READINGS = 1_000_000
 /** Summaries of all spaces together. */
 const MAX_SUMMARIES = 100_000
-/** Changes that are told one by one, and names that are remembered of a space. */
+/** Changes that followers get one by one, and names that are remembered of a space. */
 const MAX_TOLD = 2000
 const MAX_NAMES = 20_000
 
@@ -197,7 +196,7 @@ export class Summaries implements Answerer {
     }
   }
 
-  /** Summaries are about others, too: whoever follows begins anew. */
+  /** Followers of the space begin anew. */
   collectorsChanged(space: string): void {
     this.lost(space)
   }
@@ -237,7 +236,7 @@ export class Summaries implements Answerer {
       if ((this.#deps.join.spec(space, name)?.collectors.length ?? 0) > 0) yield name
   }
 
-  /** `name`: of those that may be called so. */
+  /** Only those that may have this name, where there is one. */
   *#all(space: string, name?: string): Generator<Asked> {
     const { join } = this.#deps
     const workload = join.workload(space)
@@ -281,7 +280,7 @@ export class Summaries implements Answerer {
     return { placement, placementUid: this.#deps.join.spec(space, placement)?.uid ?? '', key, uid }
   }
 
-  /** What is missing or wrong is told on the placement. */
+  /** Missing and wrong ones are a condition of the placement. */
   #used(space: string, names: readonly string[]): UsedCollector[] {
     return names.flatMap(name => this.#deps.collectors.get(space, name) ?? [])
   }

@@ -1,4 +1,4 @@
-/** Combined statuses of objects over clusters, and of what clusters carry up: as they are asked for, and as they are followed. */
+/** Combined statuses of objects over clusters and of carried objects: single answers, and answers that are followed. */
 import t, { type Test } from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
