@@ -88,6 +88,20 @@ t.test('the server is one Pod of no rights but to its own Secret', { skip: noHel
   t.notOk(objects.some(({ kind }) => kind === 'ClusterRole' || kind === 'ClusterRoleBinding'))
 })
 
+t.test('a syncer that joins keeps what it gets in the one Secret that it may change', { skip: noHelm }, async t => {
+  const objects = render('orrery-syncer', '-f', join(CHARTS, 'orrery-syncer/ci/bootstrap-values.yaml'))
+  const name = 'rel-orrery-syncer-credential'
+  t.ok(containerOf(objects).args.includes(`--credential-secret=ns/${name}`))
+  const secrets = objects.filter(({ kind }) => kind === 'Secret')
+  t.match(secrets, [{ metadata: { name } }])
+  t.notOk('data' in secrets[0]!, 'an upgrade leaves what the syncer wrote')
+  const verbs = ['get', 'list', 'watch', 'patch']
+  t.match(ofKind(objects, 'Role'), { rules: [{ resources: ['secrets'], resourceNames: [name], verbs }] })
+  t.match(ofKind(objects, 'RoleBinding'), { roleRef: { name }, subjects: [{ name: 'rel-orrery-syncer' }] })
+  const plain = render('orrery-syncer', '--set', 'mailbox.existingSecret=m')
+  t.notOk(plain.some(({ kind }) => kind === 'Secret' || kind === 'Role'))
+})
+
 t.test('behind its cluster, the server has a second port, for the front proxy', { skip: noHelm }, async t => {
   const objects = render('orrery', '-f', join(CHARTS, 'orrery/ci/aggregation-values.yaml'))
   const { args, ports } = containerOf(objects) as unknown as { args: string[]; ports: object[] }
@@ -172,6 +186,7 @@ const REFUSED: readonly (readonly [ChartName, string[], RegExp])[] = [
   ['orrery', ['extraArgs[0]='], /extraArgs\.0: String length must be greater/],
   ['orrery-syncer', ['mailbox.existingSecret=s', 'extraArgs={--impersonate}'], /by the value impersonate/],
   ['orrery-syncer', ['mailbox.existingSecret=s', 'extraArgs={--health-address=:1}'], /extraArgs has --health-address/],
+  ['orrery-syncer', ['mailbox.existingSecret=s', 'mailbox.bootstrap=true'], /say which by syncTarget\.name/],
   ['orrery-syncer', ['mailbox.existingSecret=s', 'allow.kinds=pods'], /allow\.kinds: Invalid type\. Expected: /],
 ]
 

@@ -3,19 +3,24 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { objects } from '../../src/apimachinery/fields.ts'
+import { parseAllDocuments } from 'yaml'
+import { objects, str, strings } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { foundIn } from '../../src/cli/kubestellar/mailbox.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { joined } from '../../src/cli/orrery/syncer/join.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
+import { CREDENTIAL_PREFIX } from '../../src/placement/spaces/syncerCredential.ts'
 import { temporaryDir } from '../support/server.ts'
-import { Center } from '../syncer/support/installation.ts'
-import { TARGETS } from '../syncer/support/kinds.ts'
+import { Center, clientOf } from '../syncer/support/installation.ts'
+import { ACCOUNTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Command, until } from '../syncer/support/processes.ts'
 import { sectionOf, typedIn } from './support/typedIn.ts'
 
 const dir = temporaryDir(t)
 const center = new Center(t, join(dir, 'center'))
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const SHOPS = ['shop-1', 'shop-2'] as const
 const started = SHOPS.map(name => {
   const args = ['simulate-wec', '--name', name, '--data-dir', join(dir, name), '--secure-port', '0']
@@ -179,3 +184,97 @@ t.test('a thief of a bootstrap credential gets nothing of a joined SyncTarget, a
   await third.said('joined as SyncTarget shop-3')
   t.equal(await third.end().catch(() => 0), 0)
 })
+
+t.test('a syncer as a Pod keeps what it gets in a Secret, by that one right', async t => {
+  const wec = ['simulate-wec', '--name', 'pod', '--data-dir', join(dir, 'pod'), '--secure-port', '0']
+  await new Command(t, wec).said('ready')
+  const asAdmin = join(dir, 'pod', 'admin.kubeconfig')
+  const cluster = await clientOf(t, asAdmin)
+  const [from, manifest] = [join(dir, 'pods.kubeconfig'), join(dir, 'pod.yaml')]
+  t.match(await ks('ensure', 'location', 'pod', 'env=prod'), { code: 0 })
+  t.match(await ks('bootstrap', 'create', '-o', from), { code: 0 })
+  const given = ['--bootstrap-kubeconfig', from]
+  for (const [more, message] of [
+    [['--bootstrap-kubeconfig', join(dir, 'center', 'admin.kubeconfig')], /holds no bootstrap credential/],
+    [[...given, '--kubeconfig-output', 'x'], /--kubeconfig-output does not go with --bootstrap-kubeconfig/],
+  ] as const)
+    t.match(await ks('prep-for-syncer', 'pod', ...more), { code: 1, err: [message] })
+  const written = await ks('prep-for-syncer', 'pod', ...given, '--allow-kinds', 'configmaps', '-o', manifest)
+  t.match(written, { code: 0 })
+  t.match(written.out.join('\n'), 'waits for an administrator: kubectl kubestellar approve pod --imw root:imw1')
+  const all = documentsIn(manifest)
+  for (const object of all) await applied(cluster, object)
+  const id = all[0]!.metadata.name!
+  const secret = { namespace: id, name: `${id}-credential` }
+  const account = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { namespace: id, name: id },
+  }
+  const { status } = await cluster.create(ACCOUNTS, { ...account, spec: {} }, { subresource: 'token' })
+  const [config] = documentsIn(asAdmin)
+  const users = objects(config, 'users').map(({ name }) => ({ name, user: { token: str(status, 'token') } }))
+  const [to, mounted] = [join(dir, 'account.kubeconfig'), join(dir, 'mounted')]
+  writeFileSync(to, JSON.stringify({ ...config, users }))
+  const holder = all.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === id)
+  writeFileSync(mounted, str(holder, 'stringData', 'kubeconfig'))
+  const args = strings(all.at(-1), 'spec', 'template', 'spec', 'containers', 0, 'args').filter(
+    arg => !/^--(from-kubeconfig|state-dir|health-address)=/.test(arg),
+  )
+  const pod = (name: string): Command =>
+    new Command(t, [
+      ...[...args, `--from-kubeconfig=${mounted}`, `--to-kubeconfig=${to}`, `--state-dir=${state(name)}`],
+      '--health-address=none',
+    ])
+  const first = pod('pod-1')
+  await first.said('waits for an administrator: kubectl kubestellar approve pod')
+  t.match(await ks('approve', 'pod'), { code: 0 })
+  await first.said(`joined as SyncTarget pod; the credential is in Secret ${id}/${id}-credential of the cluster`)
+  await first.said('the mailbox is known')
+  t.equal(await first.end(), 0)
+  const { out } = await ks('bootstrap', 'list', '-o', 'name')
+  for (const name of out) t.match(await ks('bootstrap', 'revoke', name), { code: 0 })
+  const second = pod('pod-2')
+  await second.said('the mailbox is known')
+  t.notOk(
+    second.lines.some(line => line.includes('claim')),
+    'it joins once',
+  )
+  const mailbox = center.in(`root:espw:${foundIn(await inventory.get(TARGETS, { name: 'pod' })).mailbox}`)
+  const { items } = await mailbox.list(SECRETS, { namespace: 'default' })
+  const [before, ...others] = items.filter(({ metadata }) => metadata.name?.startsWith(CREDENTIAL_PREFIX))
+  t.same(others, [])
+  const rotated = join(dir, 'rotated.yaml')
+  t.match(await ks('syncer', 'rotate', 'pod', '-o', rotated), { code: 0 })
+  for (const object of documentsIn(rotated)) await applied(cluster, object)
+  const ref = { namespace: 'default', name: before!.metadata.name! }
+  await until(mailbox, SECRETS, ref, found => found === undefined)
+  t.equal(await second.end(), 0)
+  const { data } = await cluster.get(SECRETS, secret)
+  t.same(Object.keys(data ?? {}).sort(), ['claim-key', 'credential', 'mailbox.kubeconfig'])
+  const third = pod('pod-3')
+  await third.said('the mailbox is known')
+  t.equal(await third.end(), 0)
+  t.same(
+    [first, second, third].flatMap(({ lines }) => lines.filter(line => /forbidden/i.test(line))),
+    [],
+  )
+  await cluster.delete(SECRETS, secret)
+  const fourth = pod('pod-4')
+  t.equal(await fourth.exited(), 1)
+  t.match(fourth.lines.join(' '), /--credential-secret: .*not found; apply the manifest of prep-for-syncer again/)
+})
+
+function documentsIn(path: string): KubeObject[] {
+  return parseAllDocuments(readFileSync(path, 'utf8')).map(one => one.toJS())
+}
+
+/** As kubectl apply does it. */
+async function applied(to: SpaceClient, object: KubeObject): Promise<void> {
+  const { kind, apiVersion, metadata } = object
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const { name = '', namespace } = metadata
+  const ref = { name, ...(namespace !== undefined && { namespace }) }
+  const resource = { group, version, resource: `${kind.toLowerCase()}s` }
+  await to.patch(resource, ref, 'apply', object, { fieldManager: 'kubectl', force: true })
+}

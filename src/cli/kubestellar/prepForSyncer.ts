@@ -2,6 +2,8 @@
 
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import { loadKubeconfig } from '../../client/kubeconfig.ts'
+import { isBootstrapCredential } from '../../placement/spaces/syncerBootstrap.ts'
 import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import { ClusterAllowance } from '../../syncer/mailbox/clusterAllowance.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
@@ -30,6 +32,8 @@ export interface PrepOptions {
   output?: string
   /** File for the Secret that holds the credential, which is then not in the manifest. */
   credentialOutput?: string
+  /** File with a bootstrap credential: the syncer joins by it. */
+  bootstrapKubeconfig?: string
   /** File for the syncer's kubeconfig; the manifest is then only written when `output` says where. */
   kubeconfigOutput?: string
   /** `scheme://host:port` by which the syncer reaches the server; default: as in the user's kubeconfig. */
@@ -69,18 +73,22 @@ export async function prepForSyncer(
     throw new CommandError('--syncer-proxy-url is no http:// or https:// URL')
   const base = syncerBase(session, options.syncerServer)
   const { client } = session
+  const mailboxAccess = async (): Promise<SyncerAccess> => {
+    const mailboxId = await waitForMailbox({
+      client,
+      espw: await pathOf(session, options.espw || MAILBOX_PARENT),
+      mailbox: syncTarget.mailbox,
+      timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
+      terminal,
+    })
+    const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
+    return syncerAccess(session, serverOf(base, mailboxId), token)
+  }
   const syncTarget = await findSyncTarget(client, await pathOf(session, options.imw), name)
-  const mailboxId = await waitForMailbox({
-    client,
-    espw: await pathOf(session, options.espw || MAILBOX_PARENT),
-    mailbox: syncTarget.mailbox,
-    timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
-    terminal,
-  })
-  const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
   const proxyUrl = options.syncerProxyUrl
+  const joins = options.bootstrapKubeconfig !== undefined
   const access = {
-    ...syncerAccess(session, serverOf(base, mailboxId), token),
+    ...(joins ? await bootstrapAccess(options) : await mailboxAccess()),
     ...(proxyUrl !== undefined && { proxyUrl }),
   }
   const format = formatIn(options.output)
@@ -95,15 +103,16 @@ export async function prepForSyncer(
     if (options.output === undefined && flags.length > 0) note(`Start the syncer with ${flags.join(' ')}`)
     if (options.output === undefined) return
   }
-  if (isLoopback(base)) {
+  if (isLoopback(access.server)) {
     terminal.err(
-      `Note: the syncer will dial ${base}, which leads to this server on this machine only; see --syncer-server.`,
+      `Note: the syncer will dial ${new URL(access.server).origin}, which leads to this server on this machine only; see --syncer-server.`,
     )
   }
-  const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, limits, ...numbers })
-  const secret = credentialSecret(syncTarget, token)
+  const objects = syncerManifest({ syncTarget, access, image: options.syncerImage, limits, joins, ...numbers })
+  const secret = credentialSecret(syncTarget, access.token)
+  const holdsAll = joins || options.credentialOutput !== undefined
   // before the Deployment, whose Pod waits for it
-  const all = options.credentialOutput === undefined ? [...objects.slice(0, -1), secret, ...objects.slice(-1)] : objects
+  const all = holdsAll ? objects : [...objects.slice(0, -1), secret, ...objects.slice(-1)]
   if (options.credentialOutput !== undefined) {
     await writePrivateFile(options.credentialOutput, toYaml(secret))
     note(`Wrote the Secret with the syncer's credential to ${options.credentialOutput}; apply it after the manifest`)
@@ -113,7 +122,27 @@ export async function prepForSyncer(
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
   await writePrivateFile(output, manifest)
-  for (const line of advice(output, syncerId(syncTarget), options.credentialOutput === undefined)) note(line)
+  for (const line of advice(output, syncerId(syncTarget), lastWords(name, options))) note(line)
+}
+
+/** Of a bootstrap kubeconfig, as it stands there. @throws CommandError for flags that do not go with it, and another kubeconfig */
+async function bootstrapAccess(options: PrepOptions): Promise<SyncerAccess> {
+  const { bootstrapKubeconfig = '', syncerServer, kubeconfigOutput, credentialOutput } = options
+  const others = {
+    '--syncer-server': syncerServer,
+    '--kubeconfig-output': kubeconfigOutput,
+    '--credential-output': credentialOutput,
+  }
+  for (const [flag, value] of Object.entries(others))
+    if (value !== undefined)
+      throw new CommandError(`${flag} does not go with --bootstrap-kubeconfig, whose file has it all`)
+  const { options: found } = await loadKubeconfig(bootstrapKubeconfig)
+  const token = typeof found.token === 'function' ? await found.token() : (found.token ?? '')
+  if (token === undefined || !isBootstrapCredential(token))
+    throw new CommandError(
+      `${bootstrapKubeconfig} holds no bootstrap credential; "kubectl kubestellar bootstrap create" makes one`,
+    )
+  return { ...accessIn(found), token, ...(found.proxyUrl !== undefined && { proxyUrl: found.proxyUrl }) }
 }
 
 /** @throws CommandError when a pattern can match nothing, or no ClusterRole can say it */
@@ -135,7 +164,7 @@ function limitsIn(options: PrepOptions): SyncerLimits {
   return limits
 }
 
-function advice(file: string, id: string, isSecret: boolean): string[] {
+function advice(file: string, id: string, last: readonly string[]): string[] {
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
   return [
     `Wrote the manifest for the workload execution cluster to ${file}, namespace "${id}". Apply it with`,
@@ -146,8 +175,17 @@ function advice(file: string, id: string, isSecret: boolean): string[] {
     '',
     `  ${kubectl} get deployment -n ${id} ${id}`,
     '',
-    ...(isSecret ? ['The file holds a credential: whoever has it can act as this syncer.'] : []),
+    ...last,
   ]
+}
+
+function lastWords(name: string, { bootstrapKubeconfig, credentialOutput, imw }: PrepOptions): string[] {
+  if (bootstrapKubeconfig !== undefined)
+    return [
+      `Its syncer claims a credential, which waits for an administrator: kubectl kubestellar approve ${name} --imw ${imw}`,
+      'The file holds the bootstrap credential: whoever has it can make such claims.',
+    ]
+  return credentialOutput === undefined ? ['The file holds a credential: whoever has it can act as this syncer.'] : []
 }
 
 /** How a syncer reaches its mailbox space: with its own credential, and with the caller's trust in the server. */
@@ -156,8 +194,11 @@ export function syncerAccess(session: Session, server: string, token: string): S
 }
 
 /** A server as the caller's kubeconfig trusts it. */
-export function serverAccess(session: Session, server: string): ServerAccess {
-  const { caPem, insecure, tlsServerName } = session.options
+export function serverAccess({ options }: Session, server: string): ServerAccess {
+  return accessIn({ ...options, server })
+}
+
+function accessIn({ server, caPem, insecure, tlsServerName }: Session['options']): ServerAccess {
   return {
     server,
     ...(caPem !== undefined && { caPem }),

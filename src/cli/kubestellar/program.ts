@@ -65,6 +65,10 @@ const SYNCER = [
   flag('--kubeconfig-output <file>', "write the syncer's kubeconfig alone, for a syncer outside of the cluster"),
   SERVER,
   flag('--syncer-proxy-url <url>', 'HTTP proxy by which the syncer reaches the server'),
+  flag(
+    '--bootstrap-kubeconfig <file>',
+    'put this bootstrap credential into the manifest: the syncer joins by it, and keeps its own in a Secret of the cluster',
+  ),
   flag('--credential-output <file>', 'write the Secret with the credential there, and not into the manifest'),
   LIFETIME,
   flag('--replicas <n>', 'replicas of the syncer: 0 or 1', { default: '1' }),

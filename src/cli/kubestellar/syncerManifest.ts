@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
-import { isLimited, limitArguments, ownRecords, type SyncerLimits, syncerRules } from './syncerRights.ts'
+import { isLimited, limitArguments, ownCredential, ownRecords, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface ServerAccess {
   /** URL of a space. */
@@ -79,7 +79,10 @@ export function syncerId(syncTarget: { name: string; uid: string }): string {
 
 /** Where a Pod of the syncer finds what it is given. */
 const FOLDER = '/kubestellar'
-const CREDENTIAL_FILE = 'credential'
+/** In the Secret with the credential: the credential, and what a syncer that joined keeps beside it. */
+export const CREDENTIAL_FIELD = 'credential'
+export const MAILBOX_FIELD = 'mailbox.kubeconfig'
+export const CLAIM_KEY_FIELD = 'claim-key'
 const STATE_FOLDER = '/state'
 /** In the Pod, for the kubelet's probes and for who collects metrics. */
 const HEALTH_PORT = 8399
@@ -90,12 +93,14 @@ const USER = 65_532
 export function credentialSecret(syncTarget: { name: string; uid: string }, token: string): KubeObject {
   const id = syncerId(syncTarget)
   const metadata = { name: `${id}-credential`, namespace: id }
-  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [CREDENTIAL_FILE]: token } }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [CREDENTIAL_FIELD]: token } }
 }
 
 interface SyncerManifestOptions {
   syncTarget: { name: string; uid: string }
   access: SyncerAccess
+  /** The token is a bootstrap credential, by which the syncer joins. What it gets stays in a Secret that it may change. */
+  joins?: boolean
   image: string
   replicas: number
   /** Requests per second to the cluster, and how many may come at once. */
@@ -108,7 +113,7 @@ interface SyncerManifestOptions {
 /** In the order in which they are applied. Only {@link credentialSecret}, which comes beside it, is secret. */
 export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
   const id = syncerId(options.syncTarget)
-  const { limits = {} } = options
+  const { limits = {}, joins = false } = options
   const rbac = 'rbac.authorization.k8s.io'
   const inside = { name: id, namespace: id }
   return [
@@ -134,11 +139,14 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       subjects: [{ kind: 'ServiceAccount', ...inside }],
     },
     ...(isLimited(limits) ? ownRecords(id) : []),
+    ...(joins ? ownCredential(id, `${id}-credential`) : []),
     {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: inside,
-      stringData: { kubeconfig: toYaml(syncerKubeconfig(options.access, `${FOLDER}/${CREDENTIAL_FILE}`)) },
+      stringData: {
+        kubeconfig: toYaml(syncerKubeconfig(options.access, joins ? undefined : `${FOLDER}/${CREDENTIAL_FIELD}`)),
+      },
     },
     disruptionBudget(id),
     deployment(id, options),
@@ -156,7 +164,7 @@ function disruptionBudget(id: string): KubeObject {
 }
 
 function deployment(id: string, options: SyncerManifestOptions): KubeObject {
-  const { syncTarget, access, image, replicas, qps, burst } = options
+  const { syncTarget, access, image, replicas, qps, burst, joins = false } = options
   const container = {
     name: 'kubestellar-syncer',
     image,
@@ -170,6 +178,7 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
       `--qps=${qps}`,
       `--burst=${burst}`,
       `--state-dir=${STATE_FOLDER}`,
+      ...(joins ? [`--credential-secret=${id}/${id}-credential`] : []),
       `--health-address=:${HEALTH_PORT}`,
       ...limitArguments(options.limits ?? {}),
     ],
@@ -214,7 +223,10 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
           containers: [container],
           volumes: [
             // one volume: the syncer sees that its kubeconfig changes when the credential does
-            { name: 'kubestellar', projected: { sources: [id, `${id}-credential`].map(secretSource) } },
+            {
+              name: 'kubestellar',
+              projected: { sources: [id, ...(joins ? [] : [`${id}-credential`])].map(secretSource) },
+            },
             // as long as the Pod stays on its node; a cluster with storage may put a claim here
             { name: 'state', emptyDir: { sizeLimit: '1Gi' } },
           ],

@@ -62,14 +62,31 @@ export function ownRecords(id: string): KubeObject[] {
       metadata,
       rules: [...records('', 'configmaps'), ...records('coordination.k8s.io', 'leases')],
     },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: RBAC, kind: 'Role', name: id },
-      subjects: [{ kind: 'ServiceAccount', name: id, namespace: id }],
-    },
+    roleBinding(metadata, id),
   ]
+}
+
+/** The Secret in which a syncer that joins keeps what it gets, empty at first, and the right to that one Secret. */
+export function ownCredential(id: string, secret: string): KubeObject[] {
+  const metadata = { name: `${id}-credential`, namespace: id }
+  const rules: Rule[] = [
+    { apiGroups: [''], resources: ['secrets'], resourceNames: [secret], verbs: [...READ, 'patch'] },
+  ]
+  return [
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: id } },
+    { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules },
+    roleBinding(metadata, id),
+  ]
+}
+
+function roleBinding(metadata: { name: string; namespace: string }, id: string): KubeObject {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: id, namespace: id }],
+  }
 }
 
 /** As the syncer is told. */

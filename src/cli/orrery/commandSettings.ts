@@ -295,6 +295,10 @@ export const SYNCER: readonly Setting[] = [
     flags: '--state-dir <dir>',
     description: 'where the cursor, and the credential that came by a bootstrap kubeconfig, are kept over restarts',
   },
+  {
+    flags: '--credential-secret <namespace/name>',
+    description: 'Secret of the cluster that keeps that credential, for Pods whose state folder does not last',
+  },
   { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },
   {
     flags: '--allow-kinds <kinds...>',

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { parse } from 'yaml'
+import { at, objects, strings } from '../../../src/apimachinery/fields.ts'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { checkObjectName, parseLabels, parseLifetime } from '../../../src/cli/kubestellar/arguments.ts'
 import {
   credentialSecret,
@@ -168,3 +170,37 @@ t.test('what the user types is checked before anything is sent', async t => {
     t.throws(() => parseLifetime(lifetime), { message: /^--lifetime: .* is not between 10m and 2160h \(90 days\)/ })
   t.throws(() => parseLifetime('10y'), { message: /"10y" is not a duration/ })
 })
+
+t.test('a manifest with a bootstrap credential has an empty Secret for what the syncer gets', async t => {
+  const access = { server: 'https://h/clusters/root:espw', caPem: 'PEM', token: 'boot' }
+  const limits = { kinds: ['configmaps'] }
+  const objects = syncerManifest({
+    syncTarget,
+    access,
+    joins: true,
+    image: 'i:1',
+    replicas: 1,
+    qps: 20,
+    burst: 30,
+    limits,
+  })
+  const id = syncerId(syncTarget)
+  const secret = `${id}-credential`
+  const named = (kind: string, name: string) =>
+    objects.find(object => object.kind === kind && object.metadata.name === name && object.metadata.namespace === id)
+  t.same(named('Secret', secret), { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: id } })
+  t.match(named('Role', secret), {
+    rules: [{ resources: ['secrets'], resourceNames: [secret], verbs: ['get', 'list', 'watch', 'patch'] }],
+  })
+  t.match(named('RoleBinding', secret), { roleRef: { kind: 'Role', name: secret }, subjects: [{ name: id }] })
+  const { kubeconfig } = named('Secret', id)!.stringData as { kubeconfig: string }
+  t.match(parse(kubeconfig), { users: [{ user: { token: 'boot' } }] })
+  const { args, volumes } = podOf(named('Deployment', id)!)
+  t.ok(args.includes(`--credential-secret=${id}/${secret}`))
+  t.match(volumes, [{ projected: { sources: [{ secret: { name: id } }] } }, {}])
+})
+
+function podOf({ spec }: KubeObject): { args: string[]; volumes: object[] } {
+  const pod = at(spec, 'template', 'spec')
+  return { args: strings(pod, 'containers', 0, 'args'), volumes: objects(pod, 'volumes') }
+}

@@ -69,13 +69,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.mailbox.kubeconfig (not (contains "current-context" .Values.mailbox.kubeconfig)) -}}
 {{- fail "mailbox.kubeconfig is the text of a kubeconfig, not its path: give it with --set-file mailbox.kubeconfig=FILE" -}}
 {{- end -}}
+{{- if and .Values.mailbox.bootstrap (not .Values.syncTarget.name) -}}
+{{- fail "mailbox.bootstrap: a syncer with a bootstrap kubeconfig joins as one SyncTarget; say which by syncTarget.name" -}}
+{{- end -}}
 {{- if and (gt (int .Values.replicaCount) 1) .Values.persistence.enabled -}}
 {{- fail "with persistence.enabled there is one claim for one Pod: leave replicaCount at 1, or persistence off" -}}
 {{- end -}}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim is given and persistence.enabled is false: shall the syncer keep what it knows, or not?" -}}
 {{- end -}}
-{{- $values := dict "from-kubeconfig" "mailbox" "sync-target-name" "syncTarget.name" "sync-target-uid" "syncTarget.uid" "qps" "qps" "burst" "burst" "state-dir" "persistence" "allow-namespaces" "allow.namespaces" "allow-kinds" "allow.kinds" "allow-cluster-scoped" "allow.clusterScoped" "impersonate" "impersonate" "adopt-existing" "adoptExisting" "log-level" "logLevel" -}}
+{{- $values := dict "from-kubeconfig" "mailbox" "sync-target-name" "syncTarget.name" "sync-target-uid" "syncTarget.uid" "qps" "qps" "burst" "burst" "state-dir" "persistence" "credential-secret" "mailbox.bootstrap" "allow-namespaces" "allow.namespaces" "allow-kinds" "allow.kinds" "allow-cluster-scoped" "allow.clusterScoped" "impersonate" "impersonate" "adopt-existing" "adoptExisting" "log-level" "logLevel" -}}
 {{- range $arg := .Values.extraArgs -}}
 {{- $flag := regexReplaceAll "^--?([^=]*).*$" $arg "${1}" -}}
 {{- if hasKey $values $flag -}}

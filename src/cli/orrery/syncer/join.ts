@@ -1,24 +1,21 @@
 /**
- * `--from-kubeconfig` with a bootstrap credential: the syncer claims its own, waits until it is approved, and keeps it in the state folder.
+ * `--from-kubeconfig` with a bootstrap credential: the syncer claims its own, waits until it is approved, and keeps it.
  *
- * The key of the claim is made once and stands in the state folder before the first request. A restart goes on with the same claim. Once
+ * The key of the claim is made once and kept before the first request. A restart goes on with the same claim. Once
  * there is a kubeconfig of the mailbox the bootstrap credential is not looked at any more, whatever became of it.
  */
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { readIfExists, writePrivateFile } from '../../../apiserver/pki/files.ts'
+import { readIfExists } from '../../../apiserver/pki/files.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { spacePath } from '../../../client/http/paths.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import type { Logger } from '../../../client/logger.ts'
 import {
   BOOTSTRAP_ACCOUNT,
-  CLAIM_KEY,
   CLAIM_KEY_ANNOTATION,
   claimHash,
   claimName,
@@ -27,15 +24,12 @@ import {
   SYNC_TARGET_ANNOTATION,
 } from '../../../placement/spaces/syncerBootstrap.ts'
 import { RENEWAL_AUDIENCE, RENEWAL_MAX_SECONDS } from '../../../placement/spaces/syncerCredential.ts'
-import { syncerKubeconfig, toYaml } from '../../kubestellar/syncerManifest.ts'
 import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
+import { FolderCredential, type JoinedCredential } from './joinedCredential.ts'
 import { SyncerHealth } from './syncerHealth.ts'
 
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-/** In the state folder. */
-const KUBECONFIG = 'mailbox.kubeconfig'
-const KEY = 'mailbox-claim.key'
 /** Between two looks whether the claim is approved: at first, and at most. */
 const AGAIN_MS = 500
 const MOST_MS = 10_000
@@ -46,6 +40,8 @@ interface JoinOptions {
   context: string | undefined
   syncTargetName: string | undefined
   stateDir: string | undefined
+  /** Where the syncer keeps what it gets. Default: the state folder. */
+  credential?: JoinedCredential | undefined
   isDryRun: boolean
   userAgent: string
   healthAddress: string | undefined
@@ -63,24 +59,25 @@ interface JoinOptions {
 export async function joined(options: JoinOptions): Promise<{ path: string; context: string | undefined } | undefined> {
   const { path, context, syncTargetName, stateDir, isDryRun, log, signal } = options
   const first = await bootstrapIn(path, context)
-  const kept = stateDir === undefined ? undefined : { path: join(stateDir, KUBECONFIG), context: undefined }
+  const credential = options.credential ?? (stateDir === undefined ? undefined : new FolderCredential(stateDir))
+  const kept = credential && { path: credential.path, context: undefined }
   if (first === undefined) {
-    const isGone = kept !== undefined && (await readIfExists(path)) === undefined
-    if (!isGone || (await readIfExists(kept.path)) === undefined) return { path, context }
-    log.warn({}, `${path} is not there: the syncer goes by ${kept.path}, which it got when it joined`)
+    const isGone = credential !== undefined && (await readIfExists(path)) === undefined
+    if (!isGone || !(await credential.isThere())) return { path, context }
+    log.warn({}, `${path} is not there: the syncer goes by ${credential.path}, which it got when it joined`)
     return kept
   }
-  if (stateDir === undefined || kept === undefined)
+  if (stateDir === undefined || credential === undefined)
     throw new Error(
       `${path} holds a bootstrap credential: --state-dir is needed, which keeps what the syncer gets by it`,
     )
-  if ((await readIfExists(kept.path)) !== undefined) return kept
+  if (await credential.isThere()) return kept
   if (isDryRun)
     throw new Error(`${path} holds a bootstrap credential, and no cluster joins by a dry run; start it without`)
   if (syncTargetName === undefined)
     throw new Error(`${path} holds a bootstrap credential: --sync-target-name says which SyncTarget to join`)
   privateFolder({ path: stateDir, flag: '--state-dir', entries: /^mailbox/, log })
-  const key = await claimKey(join(stateDir, KEY))
+  const key = await credential.claimKey()
   const claim = claimName(claimHash(key))
   let logged: string | undefined
   const warnOnce = (text: string): void => {
@@ -88,6 +85,8 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
     logged = text
   }
   const ask = async (): Promise<boolean> => {
+    // another Pod may have joined by the same claim
+    if (await credential.isThere()) return true
     // read anew: the file may hold another credential by now
     const now = (await bootstrapIn(path, context)) ?? first
     const answer = await claimed(now, { syncTargetName, key }, options)
@@ -98,9 +97,8 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
       return false
     }
     const space = answer.metadata.annotations?.[MAILBOX_SPACE_ANNOTATION] ?? ''
-    const access = { ...now.options, server: `${now.base}${spacePath(now.base, space)}`, token }
-    await writePrivateFile(kept.path, toYaml(syncerKubeconfig(access)))
-    log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${kept.path}`)
+    await credential.keep({ ...now.options, server: `${now.base}${spacePath(now.base, space)}`, token })
+    log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${credential.place}`)
     return true
   }
   // it runs, and waits: whoever looks after the process has nothing to mend
@@ -132,14 +130,6 @@ async function bootstrapIn(path: string, context: string | undefined): Promise<L
   } catch {
     return undefined
   }
-}
-
-async function claimKey(path: string): Promise<string> {
-  const before = (await readIfExists(path))?.trim()
-  if (before !== undefined && CLAIM_KEY.test(before)) return before
-  const key = randomBytes(32).toString('base64url')
-  await writePrivateFile(path, key)
-  return key
 }
 
 async function claimed(

@@ -28,6 +28,7 @@ import { logChoice } from '../process/logLevel.ts'
 import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
 import { joined } from './join.ts'
+import { SecretCredential } from './joinedCredential.ts'
 import { printRehearsal, printUnknown } from './syncerDryRun.ts'
 import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 
@@ -71,8 +72,10 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
   const terminated = host.terminated()
   const leaving = new AbortController()
   void terminated.then(() => leaving.abort())
+  const secret = await secretCredential(settings, log)
   const joining = await joined({
     path: fromKubeconfig,
+    credential: secret?.credential,
     context: fromContext,
     syncTargetName: name,
     stateDir,
@@ -84,6 +87,7 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     random: Math.random,
   })
   if (joining === undefined) return 0
+  if (joining.path === secret?.credential.path) void secret.credential.follow(leaving.signal)
   const from = await followedKubeconfig('--from-kubeconfig', joining.path, joining.context, log)
   const centerBy = (renewed: RenewedToken): ClosableClient =>
     httpClient({
@@ -126,7 +130,8 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     ...(syncTargetUid !== undefined && { syncTargetUid }),
   } satisfies SyncerOptions
   const close = (): void => {
-    for (const client of [center, looker, cluster]) client.close()
+    leaving.abort()
+    for (const client of [center, looker, cluster, secret?.client]) client?.close()
   }
   if (isDryRun) {
     try {
@@ -167,6 +172,25 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
   close()
   if (trouble !== undefined) throw new Error(trouble)
   return 0
+}
+
+/** By `--credential-secret`. */
+async function secretCredential(
+  settings: Record<string, unknown>,
+  log: Logger,
+): Promise<{ credential: SecretCredential; client: { close(): void } } | undefined> {
+  const { credentialSecret, stateDir } = settings as { credentialSecret?: string; stateDir?: string }
+  if (credentialSecret === undefined) return undefined
+  const [namespace = '', name = '', ...more] = credentialSecret.split('/')
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new Error(`--credential-secret: ${JSON.stringify(credentialSecret)} is no NAMESPACE/NAME of a Secret`)
+  if (stateDir === undefined) throw new Error('--credential-secret needs --state-dir, into which its content is put')
+  const client = httpSpaceClient({ ...(await followedCluster(settings, log)).options, userAgent: USER_AGENT })
+  const common = { log, clock: systemClock, random: Math.random }
+  return {
+    credential: new SecretCredential({ cluster: client, ref: { namespace, name }, stateDir, ...common }),
+    client,
+  }
 }
 
 function allowListsIn(settings: Record<string, unknown>): AllowLists {
