@@ -16,7 +16,7 @@ import type {
   Permission,
   UserInfo,
 } from '../auth/types.ts'
-import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
+import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS, isStranger } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
 import { type Forwarded, type HostRules, UNPROVEN } from './forwarded.ts'
@@ -210,7 +210,7 @@ export class AccessControl {
     if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
     const superuser = identity.user.groups.includes(GROUPS.masters)
     if (info.space === '*') {
-      if (!superuser) throw noAccess(identity.user, info)
+      if (!superuser && !judgesSpaces(info, identity.user)) throw noAccess(identity.user, info)
       const collection = info.verb === 'list' || info.verb === 'watch'
       if (info.resource && !collection) {
         throw new StatusError(
@@ -270,6 +270,7 @@ export class AccessControl {
     const effective = effectiveUser(user, space)
     if (effective.groups.includes(GROUPS.masters)) return ALLOWED
     if (info.space === undefined && allowsAnonymous(info.path)) return ALLOWED
+    if (space === '*' && judgesSpaces(info, user)) return ALLOWED
     return whenKnown(this.#mayEnter(user, space), may =>
       may ? this.#ask(info, effective, space) : { allowed: false, reason: NO_ACCESS, refusal: noAccess(user, info) },
     )
@@ -283,6 +284,11 @@ export class AccessControl {
       decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
     )
   }
+}
+
+/** Whether who answers asks for the rights in each space. */
+function judgesSpaces({ reported }: RequestInfo, user: UserInfo): boolean {
+  return reported !== undefined && reported.location === undefined && !isStranger(user)
 }
 
 /** A refusal of the host, in its words. */

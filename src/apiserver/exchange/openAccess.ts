@@ -28,7 +28,7 @@ interface Doubt {
   rights: boolean
 }
 
-interface Held {
+export interface Held {
   /** Undefined while it may go on. */
   readonly refusal: unknown
   /** To be called when it has ended, for whatever reason. */

@@ -5,10 +5,12 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Key, Revision } from '../../storage/store.ts'
 
-interface ContinueToken {
+export interface ContinueToken {
   /** Absent: the newest; a list goes on so once its own revision is forgotten. */
   at: Revision | undefined
   after: Key
+  /** Where several objects of a list share a key: behind which of them. */
+  within?: string | undefined
 }
 
 const CONTINUE_TOO_OLD =
@@ -29,7 +31,7 @@ export class ExpiredContinueError extends StatusError {
   }
 }
 
-export function encodeContinue({ at, after }: ContinueToken): string {
+export function encodeContinue({ at, after, within }: ContinueToken): string {
   return Buffer.from(
     JSON.stringify({
       v: 1,
@@ -39,6 +41,7 @@ export function encodeContinue({ at, after }: ContinueToken): string {
       n: after.name,
       g: after.group,
       r: after.resource,
+      ...(within !== undefined && { w: within }),
     }),
   ).toString('base64url')
 }
@@ -57,7 +60,7 @@ export function decodeContinue(token: string): ContinueToken {
       namespace: String(t.ns),
       name: String(t.n),
     }
-    return { at: t.rv < 0 ? undefined : t.rv, after }
+    return { at: t.rv < 0 ? undefined : t.rv, after, ...(typeof t.w === 'string' && { within: t.w }) }
   } catch (cause) {
     throw new StatusError(
       'BadRequest',

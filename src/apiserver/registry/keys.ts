@@ -27,3 +27,8 @@ export function rangeOf(
 export function inNamespace(key: Key, query: { space: string; namespace?: string | undefined }): boolean {
   return query.space !== '*' || query.namespace === undefined || key.namespace === query.namespace
 }
+
+/** Behind every possible name that comes before this one. */
+export function justBefore(name: string): string {
+  return `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}\u{10ffff}`
+}

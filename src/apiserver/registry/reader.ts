@@ -24,7 +24,7 @@ import { decodeContinue, ExpiredContinueError, encodeContinue } from './continue
 import { storageGroup } from './convert.ts'
 import type { DerivedParts } from './derivedParts.ts'
 import { EventSelector, type SelectedEvent, shownAs } from './eventSelector.ts'
-import { inNamespace, keyOf, rangeOf } from './keys.ts'
+import { inNamespace, justBefore, keyOf, rangeOf } from './keys.ts'
 import { scanLabels } from './labelScanner.ts'
 import { knownRevision, revisionOfList, tooLarge, watchError } from './readVersions.ts'
 import { EVERYTHING, type Selection } from './selection.ts'
@@ -55,6 +55,8 @@ export interface ListResult {
 
 export interface WatchQuery {
   space: string
+  /** Of all spaces: those whose events count. Others' are not looked at. */
+  among?: ((space: string) => boolean) | undefined
   namespace?: string | undefined
   selection?: Selection
   /** Events behind this revision. */
@@ -282,7 +284,9 @@ export class Reader {
         return
       }
       for await (const batch of this.#store.watch(rangeOf(type, query), query)) {
-        const here = query.space === '*' ? batch.filter(event => inNamespace(event.key, query)) : batch
+        const { among } = query
+        const counts = ({ key }: StoreEvent): boolean => inNamespace(key, query) && (!among || among(key.space))
+        const here = query.space === '*' ? batch.filter(counts) : batch
         const events = layer ? await this.#overShared(here, layer, type) : here
         const selected = type.custom?.convert ? await selector.converted(events) : selector.all(events)
         if (selected.length > 0) yield selected
@@ -434,9 +438,4 @@ function optionsOf({ at, after, limit, uncounted }: PageOptions): ListOptions {
     ...(limit !== undefined && Number.isFinite(limit) && { limit }),
     ...(uncounted && { uncounted }),
   }
-}
-
-/** Behind every possible name that comes before this one. */
-function justBefore(name: string): string {
-  return `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}\u{10ffff}`
 }

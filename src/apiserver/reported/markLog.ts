@@ -16,6 +16,7 @@ export class MarkLog {
   readonly #unfollow: () => void
   /** By mailbox. */
   readonly #logs = new Map<string, AnsweredLog>()
+  readonly #listeners = new Set<MarkListener>()
   readonly #ended = new AbortController()
 
   constructor(places: Pick<ReportedPlaces, 'follow'>, revision: () => number) {
@@ -29,6 +30,7 @@ export class MarkLog {
       const log = this.#of(mailbox)
       if (keys === 'all') log.lost()
       else for (const name of keys) log.touched({ namespace: '', name })
+      for (const listener of this.#listeners) listener(mailbox, keys)
     }
     this.#unfollow = places.follow(told)
   }
@@ -53,9 +55,29 @@ export class MarkLog {
     return this.#logs.get(mailbox)?.revisionOf({ namespace: '', name: key }) ?? 0
   }
 
-  /** Changes from a revision on, and those to come. */
-  changes(mailbox: string, from: number): MarkChanges {
-    return new MarkChanges(this.#of(mailbox), from)
+  /** Revision at which all objects of a mailbox changed last; 0: none is known. */
+  allAt(mailbox: string): number {
+    return this.#logs.get(mailbox)?.begin ?? 0
+  }
+
+  /** Changes from a revision on, and those to come, in mailboxes that count then. */
+  changes(from: number, counts: (mailbox: string) => boolean): MarkChanges {
+    const changes = new MarkChanges(this, counts)
+    const known: MarkedKey[] = []
+    for (const [mailbox, log] of this.#logs) {
+      if (!counts(mailbox)) continue
+      if (log.begin > 0 && from <= log.begin) changes.add(mailbox, 'all')
+      // one that was cut off among changes of a revision gets all of these again
+      else for (const [, { name }] of log.since(from - 1)) known.push({ mailbox, key: name })
+    }
+    const revisionOf = ({ mailbox, key }: MarkedKey): number => this.revisionOf(mailbox, key)
+    for (const { mailbox, key } of known.sort((a, b) => revisionOf(a) - revisionOf(b))) changes.add(mailbox, [key])
+    this.#listeners.add(changes.add)
+    return changes
+  }
+
+  forget({ add }: MarkChanges): void {
+    this.#listeners.delete(add)
   }
 
   #of(mailbox: string): AnsweredLog {
@@ -68,66 +90,59 @@ export class MarkLog {
   }
 }
 
+type MarkListener = (mailbox: string, keys: readonly string[] | 'all') => void
+
+export interface MarkedKey {
+  readonly mailbox: string
+  /** Object key. */
+  readonly key: string
+}
+
 /** Changes of marks that a watch has not sent. */
 export class MarkChanges {
-  readonly #log: AnsweredLog
-  readonly #end: () => void
+  readonly #log: MarkLog
+  readonly #counts: (mailbox: string) => boolean
   /** The oldest change first. */
-  readonly #keys = new Set<string>()
-  #areAll = false
+  readonly #keys = new Map<string, MarkedKey>()
+  /** Mailboxes of which all objects changed, the oldest change first. */
+  readonly #all = new Set<string>()
   #wake = (): void => {}
 
-  constructor(log: AnsweredLog, from: number) {
+  constructor(log: MarkLog, counts: (mailbox: string) => boolean) {
     this.#log = log
-    this.#areAll = log.begin > 0 && from <= log.begin
-    // one that was cut off among changes of a revision gets all of these again
-    if (!this.#areAll) for (const [, { name }] of log.since(from - 1)) this.#keys.add(name)
-    this.#end = log.listen({
-      told: (_id, { name }) => this.#add(name),
-      lost: () => {
-        this.#areAll = true
-        this.#wake()
-      },
-    })
+    this.#counts = counts
   }
 
   end(): void {
-    this.#end()
+    this.#log.forget(this)
   }
 
   get isEmpty(): boolean {
-    return !this.#areAll && this.#keys.size === 0
-  }
-
-  /** Revision at which all objects changed last. */
-  get begin(): number {
-    return this.#log.begin
+    return this.#all.size === 0 && this.#keys.size === 0
   }
 
   /** Whether something changed before a revision, and waits. */
   isDue(before: number): boolean {
-    if (this.#areAll && this.#log.begin < before) return true
-    const [first] = this.#keys
-    return first !== undefined && this.revisionOf(first) < before
+    const [mailbox] = this.#all
+    if (mailbox !== undefined && this.#log.allAt(mailbox) < before) return true
+    const [first] = this.#keys.values()
+    return first !== undefined && this.#log.revisionOf(first.mailbox, first.key) < before
   }
 
-  /** Takes the changes of before a revision. All objects may have changed where it says so. */
-  take(before: number): readonly string[] | 'all' {
-    if (this.#areAll && this.#log.begin < before) {
-      this.#areAll = false
-      return 'all'
+  /** Takes changes of before a revision: a mailbox of which all objects may have changed, or some objects. */
+  take(before: number): string | readonly MarkedKey[] {
+    const [mailbox] = this.#all
+    if (mailbox !== undefined && this.#log.allAt(mailbox) < before) {
+      this.#all.delete(mailbox)
+      return mailbox
     }
-    const taken: string[] = []
-    for (const key of this.#keys) {
-      if (this.revisionOf(key) >= before) break
-      taken.push(key)
-      this.#keys.delete(key)
+    const taken: MarkedKey[] = []
+    for (const [id, marked] of this.#keys) {
+      if (this.#log.revisionOf(marked.mailbox, marked.key) >= before) break
+      taken.push(marked)
+      this.#keys.delete(id)
     }
     return taken
-  }
-
-  revisionOf(name: string): number {
-    return this.#log.revisionOf({ namespace: '', name })
   }
 
   /** Calls back at each change. One listener. */
@@ -135,9 +150,18 @@ export class MarkChanges {
     this.#wake = wake
   }
 
-  #add(key: string): void {
-    this.#keys.delete(key)
-    this.#keys.add(key)
+  readonly add: MarkListener = (mailbox, keys) => {
+    if (!this.#counts(mailbox)) return
+    if (keys === 'all') {
+      this.#all.delete(mailbox)
+      this.#all.add(mailbox)
+    } else {
+      for (const key of keys) {
+        const id = `${mailbox} ${key}`
+        this.#keys.delete(id)
+        this.#keys.set(id, { mailbox, key })
+      }
+    }
     this.#wake()
   }
 }

@@ -1,317 +1,143 @@
 /**
- * Reads of what one cluster reports for one space: the objects of its mailbox as that space sees them, in the store's own order.
- * Nothing is kept. An object that becomes the space's to see is added, one that ceases to be it is deleted.
+ * Reads of what clusters report: the objects of their mailboxes as spaces see them, in the store's own order.
+ * Nothing is kept. An object that becomes a space's to see is added, one that ceases to be it is deleted.
  */
-import { setImmediate } from 'node:timers/promises'
-import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import { type ReportedTo, reportedObject } from '../../placement/content/reportedObject.ts'
-import type { ReportedCluster } from '../../placement/desks/reported.ts'
-import { objectKey, parseObjectKey } from '../../placement/words/names.ts'
+import type { ReportedTo } from '../../placement/content/reportedObject.ts'
 import type { Stored } from '../../storage/store.ts'
-import { atRevision, versionOf } from '../../storage/texts.ts'
 import type { KindReader } from '../registry/answeredReader.ts'
-import { decodeObject, encodeObject } from '../registry/codec.ts'
-import { decodeContinue, ExpiredContinueError, encodeContinue } from '../registry/continueToken.ts'
+import { type ContinueToken, decodeContinue, ExpiredContinueError, encodeContinue } from '../registry/continueToken.ts'
 import type { SelectedEvent } from '../registry/eventSelector.ts'
 import type { ListQuery, ListResult, WatchQuery } from '../registry/reader.ts'
-import { EVERYTHING, type Selection } from '../registry/selection.ts'
+import { revisionOfList } from '../registry/readVersions.ts'
+import { EVERYTHING } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
-import type { MarkChanges, MarkLog } from './markLog.ts'
+import { mergedPages } from './mergedPages.ts'
+import { ReportedWatch, type ReportedWatchDeps, unlessGone } from './reportedWatch.ts'
+import { lookedUp, objectKeyOf, placeOf, type Shown, shownTo } from './shownObjects.ts'
 
-export interface ReportedReaderDeps {
-  reader: KindReader
-  /** Logical-cluster id. */
-  mailbox: string
-  /** LogicalClusters, of which each mailbox has one from its birth. */
-  births: ResourceType | undefined
-  to: ReportedTo
-  marks: ReportedCluster['marks']
-  log: MarkLog
-}
-
-/** Reports of which marks changed, sent at once. */
-const BATCH = 50
+/** Locations that a refusal names. */
+const NAMED = 10
+const NO_VERSIONS: readonly unknown[] = [undefined, '', '0']
 
 export class ReportedReader implements KindReader {
-  readonly #reader: KindReader
-  readonly #mailbox: string
-  readonly #births: ResourceType | undefined
-  readonly #to: ReportedTo
-  readonly #marks: ReportedCluster['marks']
-  readonly #log: MarkLog
+  readonly #deps: ReportedWatchDeps
 
-  constructor({ reader, mailbox, births, to, marks, log }: ReportedReaderDeps) {
-    this.#marks = marks
-    this.#log = log
-    this.#reader = reader
-    this.#mailbox = mailbox
-    this.#births = births
-    this.#to = to
+  constructor(deps: ReportedWatchDeps) {
+    this.#deps = deps
   }
 
   get revision(): number {
-    return this.#reader.revision
+    return this.#deps.reader.revision
   }
 
   requireRevision(resourceVersion: string): void {
-    this.#reader.requireRevision(resourceVersion)
+    this.#deps.reader.requireRevision(resourceVersion)
   }
 
-  get(_space: string, type: ResourceType, namespace: string, name: string): Soon<Stored> {
-    return whenKnown(this.#reader.get(this.#mailbox, type, namespace, name), stored => {
-      const shown = this.#shown(stored, Math.max(stored.revision, this.#markedAt(stored)))
-      // the same words as of one that is not there
-      if (!shown) throw statusError.notFound(type, name)
-      return whenKnown(prepareViews([shown], type), () => shown)
-    })
+  /** @throws StatusError NotFound; Conflict names the locations that have an object of that name */
+  async get(_space: string, type: ResourceType, namespace: string, name: string): Promise<Stored> {
+    const { reader, sources } = this.#deps
+    const found: Shown[] = []
+    for (const [mailbox, readers] of sources.now()) {
+      const stored = await unlessGone(async () => await reader.get(mailbox, type, namespace, name))
+      if (stored) found.push(...shownTo(stored, readers, { type }, this.#shownAt(stored, reader.revision)))
+    }
+    // the same words as of one that is there and not to be seen
+    if (found.length === 0) throw statusError.notFound(type, name)
+    if (found.length > 1) throw inSeveral(type, name, found)
+    const [{ stored }] = found as [Shown]
+    await prepareViews([stored], type)
+    return stored
   }
 
   async list(type: ResourceType, query: ListQuery): Promise<ListResult> {
-    const token = query.continue && this.#movedTo(this.#mailbox, query.continue)
-    const work = query.work
+    const { work, selection = EVERYTHING } = query
     const limit = query.limit && query.limit > 0 ? query.limit : undefined
+    const { reader, sources } = this.#deps
+    const byMailbox = sources.now()
+    const token = query.continue ? decodeContinue(query.continue) : undefined
+    if (token && !NO_VERSIONS.includes(query.resourceVersion))
+      throw statusError.badRequest('specifying resource version is not allowed when using continue')
+    const asked = token ? token.at : revisionOfList(query, reader.revision)
     try {
-      const found = await this.#reader.list(type, {
-        ...query,
-        space: this.#mailbox,
-        selection: this.#seen(query.selection),
+      const merged = await mergedPages(reader, {
+        type,
+        mailboxes: byMailbox.keys(),
+        query: { ...query, continue: undefined, selection: lookedUp(selection) },
         // one more: a page is followed by another where that shows something, and what others have behind it says nothing
-        limit: limit && limit + 1,
-        continue: token || undefined,
-      })
-      const items: Stored[] = []
-      for (const stored of found.items.slice(0, limit)) {
-        const shown = this.#shown(stored, Math.max(stored.revision, Math.min(this.#markedAt(stored), found.revision)))
-        if (shown) items.push(shown)
-        if (work?.due) await work.rest()
-      }
-      await prepareViews(items, type)
-      const { revision } = found
-      const last = limit !== undefined && found.items.length > limit ? items.at(-1) : undefined
-      return last
-        ? { items, revision, continue: encodeContinue({ at: revision, after: last.key }) }
-        : { items, revision }
-    } catch (error) {
-      if (!(error instanceof ExpiredContinueError)) throw error
-      throw new ExpiredContinueError(this.#movedTo(this.#to.space, error.continueToken))
-    }
-  }
-
-  /** Events of the store, and reports of which the marks alone changed, in one order of revisions. */
-  async *watch(type: ResourceType, query: WatchQuery): AsyncGenerator<readonly SelectedEvent[]> {
-    this.#log.requireKnown(query.after)
-    await this.#requireBorn(query.after)
-    const changes = this.#log.changes(this.#mailbox, query.after)
-    const signal = AbortSignal.any([query.signal, this.#log.ended])
-    const watched = { changes, query, type }
-    let isWaiting: (() => boolean) | undefined
-    let wake = (): void => {}
-    changes.onChange(() => wake())
-    const batches = this.#reader
-      .watch(type, {
-        ...query,
-        space: this.#mailbox,
-        selection: this.#seen(query.selection),
-        derived: undefined,
-        signal,
-        onLive: waits => {
-          isWaiting = waits
-          query.onLive?.(() => waits() && changes.isEmpty)
-          wake()
+        wanted: limit && limit + 1,
+        at: token?.at,
+        begin: token && {
+          ...token.after,
+          includes: mailbox => byMailbox.get(mailbox)!.some(({ to }) => isBehind(token, to)),
         },
+        work,
       })
-      [Symbol.asyncIterator]()
-    let came: { read?: IteratorResult<readonly SelectedEvent[]>; error?: unknown } | undefined
-    const pull = (): void => {
-      came = undefined
-      const settle = (outcome: typeof came): void => {
-        came = outcome
-        wake()
+      if (!merged) return { items: [], revision: asked ?? reader.revision }
+      const found: Shown[] = []
+      let group: Shown[] = []
+      const isFull = (): boolean => {
+        found.push(...group.sort(byPlace))
+        group = []
+        return limit !== undefined && found.length > limit
       }
-      batches.next().then(
-        read => settle({ read }),
-        error => settle({ error }),
-      )
-    }
-    try {
-      pull()
-      for (;;) {
-        if (came?.read?.done) break
-        if (came?.read) {
-          yield* this.#inOrder(came.read.value, watched)
-          pull()
-        } else if (came) {
-          throw came.error
-        } else if (changes.isEmpty || !isWaiting) {
-          await new Promise<void>(resolve => {
-            wake = resolve
-          })
-        } else if (isWaiting()) {
-          yield* this.#changed(watched, Number.POSITIVE_INFINITY)
-        } else {
-          // the store is handing over events of before
-          await setImmediate()
-        }
+      for await (const stored of merged.objects) {
+        if (work?.due) await work.rest()
+        const at = this.#shownAt(stored, merged.revision)
+        const shown = shownTo(stored, byMailbox.get(stored.key.space)!, { type, selection }, at)
+        const isToken = token && isNamed(stored, token)
+        const fresh = isToken ? shown.filter(({ to }) => isBehind(token, to)) : shown
+        if (fresh.length === 0) continue
+        if (group.length > 0 && !isNamed(stored, { after: group[0]!.stored.key }) && isFull()) break
+        group.push(...fresh)
       }
-    } finally {
-      changes.end()
-      await batches.return?.()
-    }
-    if (!query.signal.aborted) throw new StatusError('Expired', 'who knows the marks of reports is another now')
-  }
-
-  /** Marks that changed before an event go before it. */
-  async *#inOrder(events: readonly SelectedEvent[], watched: Watched): AsyncGenerator<readonly SelectedEvent[]> {
-    const { changes, type } = watched
-    let shown: SelectedEvent[] = []
-    for (const event of events) {
-      const { revision } = event.event
-      if (changes.isDue(revision)) {
-        if (shown.length > 0) yield shown
-        shown = []
-        yield* this.#changed(watched, revision)
-      }
-      const one = this.#shownEvent(event)
-      if (one) shown.push(one)
-    }
-    await this.#prepare(shown, type)
-    if (shown.length > 0) yield shown
-  }
-
-  /** Reports of which marks changed before a revision, each under the revision of that change. */
-  async *#changed(watched: Watched, before: number): AsyncGenerator<readonly SelectedEvent[]> {
-    const { changes, query, type } = watched
-    while (changes.isDue(before) && !query.signal.aborted) {
-      const taken = changes.take(before)
-      const found = taken === 'all' ? this.#all(watched) : this.#named(taken, watched)
-      for await (const batch of found) {
-        const events = batch.flatMap(({ stored, revision }) => {
-          // what is newer has an event of its own behind this one
-          const shown = stored.revision <= revision ? this.#shown(stored, revision) : undefined
-          return shown ? [modified(shown)] : []
-        })
-        await this.#prepare(events, type)
-        if (events.length > 0) yield events
-      }
+      const isCut = isFull()
+      const page = found.slice(0, limit)
+      const items = page.map(({ stored }) => stored)
+      await prepareViews(items, type)
+      const { revision } = merged
+      if (!isCut) return { items, revision }
+      const { to, stored } = page.at(-1)!
+      return { items, revision, continue: encodeContinue({ at: revision, after: stored.key, within: placeOf(to) }) }
+    } catch (error) {
+      // its token names an object of a mailbox, whosever it is
+      if (!(error instanceof ExpiredContinueError)) throw error
+      if (!token) throw new StatusError('Expired', 'The resourceVersion for the provided list is too old.')
+      throw new ExpiredContinueError(encodeContinue({ ...token, at: undefined }))
     }
   }
 
-  async *#all({ changes, query, type }: Watched): AsyncGenerator<readonly Marked[]> {
-    const revision = changes.begin
-    let token: string | undefined
-    do {
-      const page: ListResult = await this.#reader.list(type, {
-        space: this.#mailbox,
-        namespace: query.namespace,
-        selection: this.#seen(query.selection),
-        limit: BATCH,
-        continue: token,
-      })
-      yield page.items.map(stored => ({ stored, revision }))
-      token = page.continue
-    } while (token !== undefined && !query.signal.aborted)
+  watch(type: ResourceType, query: WatchQuery): AsyncIterable<readonly SelectedEvent[]> {
+    return new ReportedWatch(this.#deps, type, query).events()
   }
 
-  async *#named(keys: readonly string[], { changes, query, type }: Watched): AsyncGenerator<readonly Marked[]> {
-    const { namespace: within, selection = EVERYTHING } = query
-    for (const key of keys) {
-      const { group, resource, namespace, name } = parseObjectKey(key)
-      if (group !== type.group || resource !== type.resource || namespace !== (within ?? namespace)) continue
-      const stored = await unlessGone(async () => await this.#reader.get(this.#mailbox, type, namespace, name))
-      const shown = stored && reportedObject(decodeObject(stored), this.#to)
-      if (shown && selection.matches(shown)) yield [{ stored, revision: changes.revisionOf(key) }]
-    }
-  }
-
-  /** Before that the location's name was another cluster's, whose objects went unseen. @throws StatusError Expired */
-  async #requireBorn(after: number): Promise<void> {
-    if (this.#births === undefined || after === this.#reader.revision) return
-    const isThere = async (at: object): Promise<boolean> =>
-      (await this.#reader.list(this.#births!, { space: this.#mailbox, ...at })).items.length > 0
-    if (await isThere({ resourceVersion: `${after}`, resourceVersionMatch: 'Exact' })) return
-    if (await isThere({}))
-      throw new StatusError('Expired', `too old resource version: ${after}: the location is another cluster since`)
-  }
-
-  /** A copy may have passed to another space with its last change: its former owner is not shown more than was its own. */
-  #shownEvent(event: SelectedEvent): SelectedEvent | undefined {
-    const { previous, revision } = event.event
-    const stored = this.#shown(event.stored) ?? (previous && this.#shown(atRevision(previous, revision)))
-    return stored && { ...event, stored }
-  }
-
-  #seen(selection: Selection = EVERYTHING): Selection {
-    const { matchesLabels: _labels, ...rest } = selection
-    return {
-      ...rest,
-      everything: false,
-      matches: object => {
-        const shown = reportedObject(object, this.#to)
-        return shown !== undefined && selection.matches(shown)
-      },
-    }
-  }
-
-  #shown(stored: Stored, revision = stored.revision): Stored | undefined {
-    const shown: KubeObject | undefined = reportedObject(
-      decodeObject(stored),
-      this.#to,
-      this.#marks(keyTextOf(stored.key)),
-    )
-    if (!shown) return undefined
-    const key = { ...stored.key, space: this.#to.space }
-    return versionOf(key, revision, { ...encodeObject(shown), note: stored.note })
-  }
-
-  /** Revision of the newest change of its marks. */
-  #markedAt({ key }: Stored): number {
-    return this.#log.revisionOf(this.#mailbox, keyTextOf(key))
-  }
-
-  async #prepare(events: readonly SelectedEvent[], type: ResourceType): Promise<void> {
-    await prepareViews(
-      events.map(({ stored }) => stored),
-      type,
-    )
-  }
-
-  /** Tokens name the space that their client knows. */
-  #movedTo(space: string, token: string): string {
-    const { at, after } = decodeContinue(token)
-    return encodeContinue({ at, after: { ...after, space } })
+  /** Revision as of which an object shows its marks, in a list or an answer of that revision. */
+  #shownAt(stored: Stored, revision: number): number {
+    const markedAt = this.#deps.log.revisionOf(stored.key.space, objectKeyOf(stored))
+    return Math.max(stored.revision, Math.min(markedAt, revision))
   }
 }
 
-/** A watch under way. */
-interface Watched {
-  readonly changes: MarkChanges
-  readonly query: WatchQuery
-  readonly type: ResourceType
+function byPlace(a: Shown, b: Shown): number {
+  return placeOf(a.to) < placeOf(b.to) ? -1 : 1
 }
 
-/** A copy of which marks changed. */
-interface Marked {
-  readonly stored: Stored
-  readonly revision: number
+function isBehind({ within }: ContinueToken, to: ReportedTo): boolean {
+  return within !== undefined && placeOf(to) > within
 }
 
-function modified(stored: Stored): SelectedEvent {
-  const { key, revision } = stored
-  return { type: 'MODIFIED', stored, event: { type: 'put', key, revision, stored, previous: undefined } }
+function isNamed({ key }: Stored, { after }: Pick<ContinueToken, 'after'>): boolean {
+  return key.namespace === after.namespace && key.name === after.name
 }
 
-function keyTextOf(key: Stored['key']): string {
-  return objectKey(key, key.namespace, key.name)
-}
-
-async function unlessGone(read: () => Promise<Stored>): Promise<Stored | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
+function inSeveral(type: ResourceType, name: string, found: readonly Shown[]): StatusError {
+  const places = found.map(({ to }) => to.location).sort()
+  const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : ''
+  return new StatusError(
+    'Conflict',
+    `${type.resource} "${name}" is at several locations: ${places.slice(0, NAMED).join(', ')}${more}; read it at /locations/<location> of this view`,
+    { name, group: type.group, kind: type.resource },
+  )
 }

@@ -1,7 +1,9 @@
 /**
- * `/services/reported/clusters/<space>/locations/<location>`: a read-only API server of what one cluster reports for one space. Rights are
- * those of the space. Discovery, OpenAPI and endpoints are those of all spaces, over other kinds and another reader.
+ * `/services/reported/clusters/<space>`: a read-only API server of what all clusters report for one space, and below `/locations/<location>`
+ * of what one of them does. Rights are those of the space; `*` stands for all spaces in which somebody has them. Discovery, OpenAPI and
+ * endpoints are those of all spaces, over other kinds and another reader.
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
@@ -12,7 +14,7 @@ import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
 import { discoveryPaths } from '../discovery/discoveryPaths.ts'
 import { kindDocuments } from '../discovery/kindDocuments.ts'
 import { dispatch, exchangeFor } from '../endpoints/dispatch.ts'
-import type { Services } from '../exchange/exchange.ts'
+import type { ServerServices, Services } from '../exchange/exchange.ts'
 import type { Answer } from '../http/answer.ts'
 import { type PathEntry, Paths } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
@@ -21,10 +23,13 @@ import { openApiPaths } from '../openapi/routes.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
 import { MarkLog } from './markLog.ts'
 import { ReportedKinds } from './reportedKinds.ts'
+import { ReportedNames } from './reportedNames.ts'
 import { ReportedReader } from './reportedReader.ts'
+import { AllSources, oneSource } from './reportedSources.ts'
+import { spaceRights } from './spaceRights.ts'
 
 export interface ReportedViewsDeps {
-  services: Services
+  services: ServerServices
   openApi: OpenApiDocuments
   /** `host:port` as clients reach it. */
   address: () => string
@@ -32,12 +37,19 @@ export interface ReportedViewsDeps {
 }
 
 const RETRY_SECONDS = 2
+/** Sets of kinds of several spaces whose documents can be asked for. */
+const ACROSS_KEPT = 64
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class ReportedViews implements ReportedDesk {
-  readonly #services: Services
+  readonly #services: ServerServices
   readonly #kinds: ReportedKinds
   readonly #paths: Paths
+  readonly #names = new ReportedNames()
+  /** Kinds of views of several spaces, by their numbers in the names of these views. */
+  readonly #across = new BoundedCache<number, TypeSet>(ACROSS_KEPT)
+  readonly #numbers = new WeakMap<TypeSet, number>()
+  #lastNumber = 0
   #places: ReportedPlaces | undefined
   #log: MarkLog | undefined
 
@@ -61,34 +73,57 @@ export class ReportedViews implements ReportedDesk {
     this.#log?.end()
     this.#places = places
     this.#log = places && new MarkLog(places, () => this.#services.reader.revision)
+    this.#names.clear()
   }
 
   /** @throws StatusError, also by the promise */
   serve(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
     const { info, space } = authorized
     const { location } = info.reported!
-    if (space === '*') throw oneAtATime()
-    const cluster = this.#clusterOf(space, location)
+    if (space === '*') return this.#serveAcross(request, answer, authorized)
+    const one = location === undefined ? undefined : this.#known().cluster(space, location)
     if (!info.resource) return this.#paths.serve(request, answer, { ...authorized, space: viewOf(space, location) })
-    if (!READS.has(info.verb) || request.method !== 'GET') {
-      answer.header('allow', 'GET')
-      throw readOnly(this.#services.spaceName(space), info.path)
-    }
-    const services = this.#over(space, cluster)
+    this.#requireRead(request, answer, authorized)
+    const services = one ? this.#overOne(space, one) : this.#overAll(space)
     return dispatch(services, exchangeFor(services, request, answer, authorized, {}))
   }
 
+  async #serveAcross(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
+    const { info } = authorized
+    if (info.reported!.location !== undefined) throw oneAtATime()
+    const rights = await spaceRights(this.#services.authorizer, this.#known(), authorized)
+    const clusters = [...rights.readable].flatMap(space => this.#known().clusters(space))
+    if (!info.resource) {
+      const view = viewOf('*', `${this.#numberOf(this.#kinds.all(clusters))}`)
+      return await this.#paths.serve(request, answer, { ...authorized, space: view })
+    }
+    this.#requireRead(request, answer, authorized)
+    const services: Services = {
+      ...this.#overSpaces(rights.readable, clusters),
+      openAccess: { hold: (...what) => rights.hold(this.#services.openAccess, ...what) },
+    }
+    const exchange = exchangeFor(services, request, answer, authorized, {})
+    if (rights.refused > 0) exchange.warnings.push(leftOut(rights.refused, exchange.type.resource))
+    await dispatch(services, exchange)
+  }
+
+  #requireRead(request: Request, answer: Answer, { info, space }: AuthorizedRequest): void {
+    if (READS.has(info.verb) && request.method === 'GET') return
+    answer.header('allow', 'GET')
+    throw readOnly(space === '*' ? '<space>' : this.#services.spaceName(space), info.path)
+  }
+
   /** Services of the endpoints, over one mailbox. */
-  #over(space: string, cluster: ReportedCluster): Services {
-    const { mailbox, location, marks } = cluster
-    const log = this.#log!
+  #overOne(space: string, cluster: ReportedCluster): Services {
+    const { mailbox } = cluster
     const services = this.#services
+    const { reader } = services
     const { group, version, resource } = LOGICAL_CLUSTERS
     const births = services.types.in(mailbox).find(group, version, resource)
     return {
       ...services,
-      types: { in: () => this.#kinds.of(cluster) },
-      reader: new ReportedReader({ reader: services.reader, mailbox, births, to: { space, location }, marks, log }),
+      types: { in: () => this.#kinds.of([cluster]) },
+      reader: new ReportedReader({ reader, sources: oneSource({ reader, space, cluster, births }), log: this.#log! }),
       derived: undefined,
       watchScope: (_space, group, resource) => {
         const { gone, closing } = services.watchScope(mailbox, group, resource)
@@ -97,8 +132,33 @@ export class ReportedViews implements ReportedDesk {
     }
   }
 
-  #clusterOf(space: string, location: string): ReportedCluster {
-    if (this.#places) return this.#places.cluster(space, location)
+  /** The same over all mailboxes of a space. */
+  #overAll(space: string): Services {
+    const services = this.#overSpaces(new Set([space]), this.#known().clusters(space))
+    return {
+      ...services,
+      watchScope: (_space, group, resource) => {
+        const { gone, closing } = services.watchScope('*', group, resource)
+        return { gone: AbortSignal.any([gone, this.#services.watchScope(space, group, resource).gone]), closing }
+      },
+    }
+  }
+
+  #overSpaces(spaces: ReadonlySet<string>, clusters: readonly ReportedCluster[]): Services {
+    const services = this.#services
+    const { reader } = services
+    const sources = new AllSources({ places: this.#known(), names: this.#names, reader, spaces })
+    return {
+      ...services,
+      types: { in: () => this.#kinds.of(clusters) },
+      reader: new ReportedReader({ reader, sources, log: this.#log! }),
+      derived: undefined,
+      watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
+    }
+  }
+
+  #known(): ReportedPlaces {
+    if (this.#places) return this.#places
     throw new StatusError(
       'ServiceUnavailable',
       'the placement-translator does not run; it may be starting, or be left out by --controllers',
@@ -108,12 +168,22 @@ export class ReportedViews implements ReportedDesk {
 
   #typesOf(view: string): TypeSet {
     const space = spaceOf(view)
-    return this.#kinds.all(this.#clusterOf(space, view.slice(space.length + 1)))
+    const rest = view.slice(space.length + 1)
+    if (space === '*') return this.#across.get(Number(rest))!
+    const places = this.#known()
+    return this.#kinds.all(rest === '' ? places.clusters(space) : [places.cluster(space, rest)])
+  }
+
+  #numberOf(set: TypeSet): number {
+    const number = this.#numbers.get(set) ?? ++this.#lastNumber
+    this.#numbers.set(set, number)
+    this.#across.set(number, set)
+    return number
   }
 }
 
 /** A view in the place of a space's id, for documents. No id has a slash. */
-function viewOf(space: string, location: string): string {
+function viewOf(space: string, location = ''): string {
   return `${space}/${location}`
 }
 
@@ -132,6 +202,10 @@ function readOnly(space: string, path: string): StatusError {
 function oneAtATime(): StatusError {
   return new StatusError(
     'BadRequest',
-    'reports of clusters are answered for one space at a time; ask at /services/reported/clusters/<space>/locations/<location>',
+    'locations have names in one space each; ask at /services/reported/clusters/<space>/locations/<location>',
   )
+}
+
+function leftOut(count: number, resource: string): string {
+  return `reports for ${count === 1 ? '1 space is' : `${count} spaces are`} left out: ${resource} may not be read there`
 }

@@ -20,8 +20,8 @@ export interface RequestInfo {
   space: string | undefined
   /** True for `/services/stream/…`. */
   stream: boolean
-  /** Location of `/services/reported/clusters/<space>/locations/<location>/…`, reports of one cluster for the space. */
-  reported?: { readonly location: string }
+  /** Of `/services/reported/clusters/<space>…`, reports of clusters for the space; with `/locations/<location>`: of that one. */
+  reported?: { readonly location: string | undefined }
   /** Path behind the space prefix, without the query. */
   path: string
   query: URLSearchParams
@@ -63,13 +63,12 @@ export function parseRequest(method: string, url: string): RequestInfo {
     stream = false
     path = `/services/stream${path}`
   }
-  const view = isReported ? LOCATION_PATH.exec(path) : null
-  if (view) path = view[2] ?? '/'
-  else if (isReported) path = `${REPORTED}${path}`
+  const location = isReported ? LOCATION_PATH.exec(path) : null
+  if (location) path = location[2] ?? '/'
   const { resource, watch } = stream ? NO_RESOURCE : parseResourcePath(path)
   const verb = verbOf(method, resource, watch || watchAsked(query))
   const info: RequestInfo = { space, stream, path, query, verb, resource }
-  if (view) info.reported = { location: decode(view[1]!) }
+  if (isReported) info.reported = { location: location ? decode(location[1]!) : undefined }
   return info
 }
 

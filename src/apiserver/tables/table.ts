@@ -12,6 +12,7 @@ import { WorkBudget } from '../../apimachinery/workBudget.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import { type Column, createdAtColumn, nameColumn, type Printer } from '../../kinds/printers/printer.ts'
 import { printerFor } from '../../kinds/printers/printers.ts'
+import { LOCATION_LABEL } from '../../placement/words/placement.ts'
 
 export interface TableOptions {
   type: ResourceType
@@ -24,8 +25,8 @@ export interface TableOptions {
   now: Date
   /** False for the later events of a watch: `columnDefinitions` is null then. */
   headers: boolean
-  /** Of objects of several spaces: what a space is called, by its id. A first column says it. */
-  spaceName?: ((id: string) => string) | undefined
+  /** Columns before those of the kind. */
+  first?: readonly Column[] | undefined
 }
 export type TableVersion = 'v1' | 'v1beta1'
 
@@ -41,7 +42,7 @@ export interface TableParts {
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
   const own = printerOf(type)
-  const printer = options.spaceName ? withSpace(own, options.spaceName) : own
+  const printer = options.first ? withFirst(own, options.first) : own
   return {
     head: {
       kind: 'Table',
@@ -74,19 +75,31 @@ export function partialMetadata(object: KubeObject, version: TableVersion): Kube
 
 const DEFAULT: Printer = { columns: [nameColumn, createdAtColumn] }
 
-function withSpace(printer: Printer, spaceName: (id: string) => string): Printer {
-  const space: Column = {
+function withFirst(printer: Printer, first: readonly Column[]): Printer {
+  const { cells } = printer
+  return {
+    ...printer,
+    columns: [...first, ...printer.columns],
+    ...(cells && { cells: (object, now) => [...first.map(column => column.cell(object, now)), ...cells(object, now)] }),
+  }
+}
+
+/** Of objects of several spaces. `spaceName`: what a space is called, by its id. */
+export function spaceColumn(spaceName: (id: string) => string): Column {
+  return {
     name: 'Space',
     type: 'string',
     description: 'The space that the object is in.',
     cell: object => spaceName(str(object, 'metadata', 'annotations', CLUSTER_ANNOTATION)),
   }
-  const { cells } = printer
-  return {
-    ...printer,
-    columns: [space, ...printer.columns],
-    ...(cells && { cells: (object, now) => [space.cell(object, now), ...cells(object, now)] }),
-  }
+}
+
+/** Of what several clusters report. */
+export const LOCATION_COLUMN: Column = {
+  name: 'Location',
+  type: 'string',
+  description: 'The location of the cluster that reports the object.',
+  cell: object => str(object, 'metadata', 'annotations', LOCATION_LABEL),
 }
 
 function printerOf(type: ResourceType): Printer {

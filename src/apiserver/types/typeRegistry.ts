@@ -48,6 +48,11 @@ export class TypeRegistry {
     return overlay.set
   }
 
+  /** What a space defines itself. */
+  definedIn(space: string): readonly ResourceType[] {
+    return this.#overlays.get(space)?.index.all() ?? []
+  }
+
   /** Whether no space may define it, also where its type does not serve it. */
   isBuiltin(group: string, resource: string): boolean {
     return this.#all.versions(group, resource).length > 0

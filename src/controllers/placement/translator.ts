@@ -62,7 +62,7 @@ class Translator {
     this.#setup = { ...common, places, events, signal, epoch, schema, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
     const { signals, statuses, summaries, marks, listener } = this.#parts
-    const { consents, topology, workspaces, queue, router, together } = this.#parts
+    const { join, locations, consents, topology, workspaces, queue, router, together } = this.#parts
     for (const reader of [statuses, summaries, marks, listener]) {
       signals.copyChanged.on((...what) => reader.copyChanged(...what))
       signals.mailboxChanged.on(mailbox => reader.mailboxChanged(mailbox))
@@ -71,6 +71,10 @@ class Translator {
     signals.carriedChanged.on((...what) => summaries.carriedChanged(...what))
     for (const reader of [summaries, listener])
       signals.collectorsChanged.on((...what) => reader.collectorsChanged(...what))
+    signals.waysChanged.on(space => locations.changed(space))
+    signals.mailboxOpened.on(mailbox => {
+      for (const space of new Set(join.placementsOf(mailbox).map(lead => lead.space))) locations.changed(space)
+    })
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
     this.#unfollow = consents.follow()
     this.#running = Promise.all([

@@ -23,6 +23,15 @@ export type MarksListener = (mailbox: string, keys: readonly string[] | 'all' | 
 export interface ReportedPlaces {
   /** @throws StatusError ServiceUnavailable as long as the space's locations are not known; NotFound names them */
   cluster(space: string, location: string): ReportedCluster
+  /**
+   * Those that placements of the space lead to, and those where something of the space stays. No two have the same name.
+   * @throws StatusError ServiceUnavailable as long as they are not known
+   */
+  clusters(space: string): readonly ReportedCluster[]
+  /** Spaces with placements. */
+  spaces(): Iterable<string>
+  /** Spaces whose clusters or their names may be others, each before its objects appear in a further cluster. The answer ends that. */
+  followClusters(listener: (space: string) => void): () => void
   /** Objects whose marks may be others. The answer ends that. */
   follow(listener: MarksListener): () => void
 }

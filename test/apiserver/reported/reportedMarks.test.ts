@@ -94,6 +94,7 @@ t.test('differences that a cluster reports are on its report, and on no other', 
   t.same(marksOf((await resumed.take(1))[0]!.object), { differences: [DROPPED] }, 'a watch that resumes gets it')
 
   await client.in(a).patch(MAPS, { namespace: 'app', name: 'other' }, 'merge', { data: { x: '3' } })
+  await center.settled()
   await syncers.paris.reports()
   const events = await watch.take(2)
   t.same(

@@ -6,10 +6,11 @@ import { envelopeOf } from '../../../apimachinery/protobuf/envelope.ts'
 import type { WireObject } from '../../../apimachinery/protobuf/protobufCodec.ts'
 import { type Soon, whenKnown } from '../../../apimachinery/soon.ts'
 import { yamlText } from '../../../apimachinery/yamlWriter.ts'
+import type { Column } from '../../../kinds/printers/printer.ts'
 import type { Stored } from '../../../storage/store.ts'
 import { type Form, wantsPretty } from '../../http/negotiate.ts'
 import { prepareViews, viewBytes } from '../../registry/views.ts'
-import { partialMetadata, type TableOptions, tableFor } from '../../tables/table.ts'
+import { LOCATION_COLUMN, partialMetadata, spaceColumn, type TableOptions, tableFor } from '../../tables/table.ts'
 import { type Exchange, type Services, workOf } from '../exchange.ts'
 import { send, sendPieces } from './answerPieces.ts'
 import { yamlValuePieces } from './listText.ts'
@@ -118,6 +119,15 @@ export function tableOptions(
     version: form.version,
     now: services.deps.clock(),
     headers,
-    ...(exchange.space === '*' && { spaceName: services.spaceName }),
+    first: firstColumns(services, exchange),
   }
+}
+
+function firstColumns(
+  { spaceName }: Services,
+  { info, space }: Pick<Exchange, 'info' | 'space'>,
+): Column[] | undefined {
+  const isOfClusters = info.reported !== undefined && info.reported.location === undefined
+  const columns = [...(space === '*' ? [spaceColumn(spaceName)] : []), ...(isOfClusters ? [LOCATION_COLUMN] : [])]
+  return columns.length > 0 ? columns : undefined
 }

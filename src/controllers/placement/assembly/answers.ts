@@ -30,7 +30,8 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
     new ReportedClusters({
       join: parts.join,
       locations: parts.locations,
-      mailbox: name => mailboxes.get(name),
+      mailboxes,
+      retained: parts.retained,
       marks: parts.marks,
       isKnown: space => isPlacingKnown(space, parts),
     }),

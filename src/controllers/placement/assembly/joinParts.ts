@@ -45,7 +45,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
   const signals = new Signals()
-  const { copyChanged, mailboxChanged, claimsChanged } = signals
+  const { copyChanged, mailboxChanged, claimsChanged, waysChanged } = signals
   const remarks = new Remarks(copyChanged)
   const pendingMarks = new PendingMarks(owner => {
     if (MAILBOX_NAME.test(owner)) mailboxChanged.send(owner)
@@ -92,6 +92,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
       },
       configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), reportOwner(origin)),
       sources: (space, keys) => queue.addAll(sourceTasks(space, keys), reportOwner(space)),
+      ways: space => waysChanged.send(space),
       placement: report,
       placements: (space, names) => queue.addAll(reportTasks(space, names), reportOwner(space)),
       lost: (space, name, what) => {

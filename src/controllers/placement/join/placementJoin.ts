@@ -16,6 +16,8 @@ import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './
  * stay as they are. What is told of one space is drawn in that order.
  */
 export interface ChangeSink {
+  /** Mailboxes that placements of the space lead to may be others, or the ways there. Its state may be between two changes. */
+  ways(space: string): void
   /** Each of the objects in each of the mailboxes. `space` is the one whose change that is. */
   copies(mailboxes: readonly string[], keys: readonly string[], space: string): void
   configs(mailboxes: readonly string[], space: string): void
@@ -62,7 +64,7 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.#space(id)
     const before = space.specs.get(name)
     const isNew = before === undefined
-    if (isNew) this.#version++
+    if (isNew) this.#waysChanged(id)
     const lead = space.leads.get(name) ?? { space: id, name }
     space.leads.set(name, lead)
     space.specs.set(name, spec)
@@ -81,7 +83,7 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     const spec = space?.specs.get(name)
     if (!space || !spec) return
-    this.#version++
+    this.#waysChanged(id)
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
     this.observed.forget(id, name)
@@ -97,7 +99,7 @@ export class PlacementJoin extends PlacementProduct {
   /** What the slice of the same name as the placement says; `undefined` when there is none. */
   setDestinations(id: string, name: string, list: readonly Destination[] | undefined): void {
     const space = this.#space(id)
-    this.#version++
+    this.#waysChanged(id)
     const before = destinations(space, name)
     if (list) space.slices.set(name, waysOf(list))
     else space.slices.delete(name)
@@ -132,6 +134,7 @@ export class PlacementJoin extends PlacementProduct {
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
       if (!space || space.specs.size === 0) continue
+      this.#sink.ways(one)
       for (const name of space.specs.keys()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
@@ -160,7 +163,7 @@ export class PlacementJoin extends PlacementProduct {
   #touchCarried(id: string, specs: readonly (PlacementSpec | undefined)[], mailboxes: readonly string[]): void {
     const carrying = specs.filter(spec => spec !== undefined && spec.upsync.length > 0)
     if (carrying.length === 0 || mailboxes.length === 0) return
-    this.#version++
+    this.#waysChanged(id)
     const { workload, specs: all } = this.spaces.get(id)!
     const named = [...workload.keys()].filter(key => {
       const fact = workload.get(key)!
@@ -223,6 +226,11 @@ export class PlacementJoin extends PlacementProduct {
     for (const key of [...space.workload.keys()]) space.workload.removeObject(key)
     this.observed.unfollowed(id)
     if (space.slices.size === 0) this.spaces.delete(id)
+  }
+
+  #waysChanged(id: string): void {
+    this.#version++
+    this.#sink.ways(id)
   }
 
   #space(id: string): Space {

@@ -47,9 +47,20 @@ const KEPT = 100
 export class SpaceLocations {
   readonly #deps: SpaceLocationsDeps
   readonly #known = new BoundedCache<string, Locations>(KEPT)
+  readonly #listeners = new Set<(space: string) => void>()
 
   constructor(deps: SpaceLocationsDeps) {
     this.#deps = deps
+  }
+
+  /** Calls back with each space whose clusters or their names may be others. Returns the way to stop. */
+  follow(listener: (space: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  changed(space: string): void {
+    for (const listener of this.#listeners) listener(space)
   }
 
   of(space: string): Locations {

@@ -75,6 +75,7 @@ export class Mailboxes {
   readonly #listener: MailboxListener
   readonly #copyChanged: Signals['copyChanged']
   readonly #carriedChanged: Signals['carriedChanged']
+  readonly #opened: Signals['mailboxOpened']
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
@@ -85,12 +86,13 @@ export class Mailboxes {
   constructor(
     deps: MailboxesDeps,
     listener: MailboxListener,
-    { copyChanged, carriedChanged }: Pick<Signals, 'copyChanged' | 'carriedChanged'>,
+    { copyChanged, carriedChanged, mailboxOpened }: Pick<Signals, 'copyChanged' | 'carriedChanged' | 'mailboxOpened'>,
   ) {
     this.#deps = deps
     this.#listener = listener
     this.#copyChanged = copyChanged
     this.#carriedChanged = carriedChanged
+    this.#opened = mailboxOpened
   }
 
   /** The mailbox, once it is ready and its content is known. */
@@ -190,6 +192,7 @@ export class Mailboxes {
     })
     const done = source.run(AbortSignal.any([signal, stop.signal]))
     this.#running.set(name, { mailbox, stop, done })
+    this.#opened.send(name)
   }
 
   #change(mailbox: Mailbox, event: StreamEvent): void {

@@ -49,6 +49,10 @@ export class Signals {
   >()
   /** Any copy of a mailbox may have changed, and any report on its cluster. */
   readonly mailboxChanged = new Signal<[mailbox: string]>()
+  /** A mailbox is ready. Nothing of its content is known yet. */
+  readonly mailboxOpened = new Signal<[mailbox: string]>()
+  /** Mailboxes that placements of a space lead to may be others, or the ways there. */
+  readonly waysChanged = new Signal<[space: string]>()
   /** Claims of a space on each of the objects in each of the mailboxes may be others. Objects and copies may be gone. */
   readonly claimsChanged = new Signal<[space: string, mailboxes: readonly string[], keys: readonly string[]]>()
   /** An object that a syncer carried up changed, or is gone. */

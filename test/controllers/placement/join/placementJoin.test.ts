@@ -109,6 +109,7 @@ const step = fc.oneof(
 
 /** Tells each that is named, when it is drawn. */
 class Names implements ChangeSink {
+  ways(): void {}
   readonly #pending: Iterator<string>[] = []
   copies(mailboxes: readonly string[], keys: readonly string[]): void {
     this.#take(mailboxes.flatMap(mailbox => keys.map(key => `copy ${mailbox} ${key}`)))

@@ -27,7 +27,7 @@ const SPEC = {
 }
 
 function setUp(isKnown = true) {
-  const sink = { copies() {}, configs() {}, sources() {}, placement() {}, placements() {}, lost() {} }
+  const sink = { ways() {}, copies() {}, configs() {}, sources() {}, placement() {}, placements() {}, lost() {} }
   const granted = { allowsAll: true, isUncertain: false, refusal: () => undefined, carriesUp: () => false }
   const join = new PlacementJoin(sink, { allowance: () => granted as never, anyUncertain: false })
   const objects = new Map<string, KubeObject>()

@@ -1,0 +1,53 @@
+/**
+ * Names that spaces have for the mailboxes of their clusters, and since which revision those are the names. What happens in a mailbox
+ * follows the log, and so does a cluster that joins or leaves. A name that passes to another mailbox, or a mailbox that gets another
+ * name, is in no log: who read before that reads anew.
+ */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { ReportedCluster } from '../../placement/desks/reported.ts'
+import type { Revision } from '../../storage/store.ts'
+
+export interface Names {
+  /** By logical-cluster id of the mailbox; also those that nothing leads to any more, whose last changes are to come. */
+  readonly byMailbox: ReadonlyMap<string, ReportedCluster>
+  readonly since: Revision
+}
+
+/** Names of all spaces together. */
+const MAX_NAMES = 500_000
+const MAX_SPACES = 10_000
+/** Mailboxes of a space to which nothing leads any more. */
+export const MAX_FORMER = 1000
+
+export class ReportedNames {
+  readonly #kept = new BoundedCache<string, Names>({
+    entries: MAX_SPACES,
+    weight: { limit: MAX_NAMES, of: ({ byMailbox }) => byMailbox.size },
+  })
+
+  /** `clusters`: those of the space as of `revision`. The same object for the same names. */
+  of(space: string, clusters: readonly ReportedCluster[], revision: Revision): Names {
+    const known = this.#kept.get(space)
+    const names = (known && added(known, clusters)) ?? {
+      byMailbox: new Map(clusters.map(cluster => [cluster.mailbox, cluster])),
+      since: revision,
+    }
+    if (names !== known) this.#kept.set(space, names)
+    return names
+  }
+
+  clear(): void {
+    this.#kept.clear()
+  }
+}
+
+/** `undefined`: a name is another's now, or too many are of the past. */
+function added(known: Names, clusters: readonly ReportedCluster[]): Names | undefined {
+  const fresh = clusters.filter(({ mailbox, location }) => known.byMailbox.get(mailbox)?.location !== location)
+  if (fresh.length === 0) return known
+  const taken = new Set([...known.byMailbox.values()].map(({ location }) => location))
+  if (fresh.some(({ mailbox, location }) => known.byMailbox.has(mailbox) || taken.has(location))) return undefined
+  if (known.byMailbox.size + fresh.length > clusters.length + MAX_FORMER) return undefined
+  const more = fresh.map(cluster => [cluster.mailbox, cluster] as const)
+  return { byMailbox: new Map([...known.byMailbox, ...more]), since: known.since }
+}
