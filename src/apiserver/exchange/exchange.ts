@@ -5,6 +5,7 @@ import { goInteger } from '../../apimachinery/go/goIntegers.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import type { Column } from '../../kinds/printers/printer.ts'
 import type { ThreadPool } from '../../program/threadPool.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
@@ -35,6 +36,8 @@ export interface Services {
   readonly reader: KindReader
   /** Makes whole what is stored without what it says of its space. Absent: there is no such kind. */
   readonly derived?: DerivedParts | undefined
+  /** Columns of Tables before those of the kind. Absent: none. */
+  readonly columns?: readonly Column[]
   /** What people call a space: its path; its id where nobody knows that. */
   spaceName(id: string): string
   /** Whether what a space holds describes clusters, and runs nowhere here. */

@@ -1,6 +1,6 @@
 /**
- * What several mailboxes hold of one kind, as one sequence in the order of (namespace, name), of one revision. Each mailbox is read
- * from where its part of the sequence begins, and no further than somebody asks: a page costs a look at each mailbox, and its objects.
+ * What several mailboxes hold of one kind, as one sequence in the order of (namespace, name), of one revision. A reading
+ * begins in each mailbox where its part of the sequence does. It goes no further than asked: a page costs a look at each mailbox.
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Work } from '../../program/workTurns.ts'

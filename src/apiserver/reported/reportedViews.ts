@@ -7,6 +7,8 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import type { Column } from '../../kinds/printers/printer.ts'
+import { reportedLocation } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placement/desks/reported.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
@@ -36,6 +38,12 @@ export interface ReportedViewsDeps {
   version: PathEntry
 }
 
+const LOCATION_COLUMN: Column = {
+  name: 'Location',
+  type: 'string',
+  description: 'The location of the cluster that reports the object.',
+  cell: reportedLocation,
+}
 const RETRY_SECONDS = 2
 /** Sets of kinds of several spaces whose documents can be asked for. */
 const ACROSS_KEPT = 64
@@ -152,6 +160,7 @@ export class ReportedViews implements ReportedDesk {
       ...services,
       types: { in: () => this.#kinds.of(clusters) },
       reader: new ReportedReader({ reader, sources, log: this.#log! }),
+      columns: [LOCATION_COLUMN],
       derived: undefined,
       watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
     }

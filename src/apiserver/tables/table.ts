@@ -12,7 +12,6 @@ import { WorkBudget } from '../../apimachinery/workBudget.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import { type Column, createdAtColumn, nameColumn, type Printer } from '../../kinds/printers/printer.ts'
 import { printerFor } from '../../kinds/printers/printers.ts'
-import { LOCATION_LABEL } from '../../placement/words/placement.ts'
 
 export interface TableOptions {
   type: ResourceType
@@ -42,7 +41,7 @@ export interface TableParts {
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
   const own = printerOf(type)
-  const printer = options.first ? withFirst(own, options.first) : own
+  const printer = options.first?.length ? withFirst(own, options.first) : own
   return {
     head: {
       kind: 'Table',
@@ -92,14 +91,6 @@ export function spaceColumn(spaceName: (id: string) => string): Column {
     description: 'The space that the object is in.',
     cell: object => spaceName(str(object, 'metadata', 'annotations', CLUSTER_ANNOTATION)),
   }
-}
-
-/** Of what several clusters report. */
-export const LOCATION_COLUMN: Column = {
-  name: 'Location',
-  type: 'string',
-  description: 'The location of the cluster that reports the object.',
-  cell: object => str(object, 'metadata', 'annotations', LOCATION_LABEL),
 }
 
 function printerOf(type: ResourceType): Printer {

@@ -51,6 +51,11 @@ export function reportedObject(
   }
 }
 
+/** The location of the cluster that reports it. */
+export function reportedLocation({ metadata }: Readonly<KubeObject>): string {
+  return metadata.annotations?.[LOCATION_LABEL] ?? ''
+}
+
 /** A copy is its owner's alone, whatever else it says. */
 function isReportedTo(object: Readonly<KubeObject>, space: string): boolean {
   const { annotations } = object.metadata

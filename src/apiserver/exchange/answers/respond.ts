@@ -10,7 +10,7 @@ import type { Column } from '../../../kinds/printers/printer.ts'
 import type { Stored } from '../../../storage/store.ts'
 import { type Form, wantsPretty } from '../../http/negotiate.ts'
 import { prepareViews, viewBytes } from '../../registry/views.ts'
-import { LOCATION_COLUMN, partialMetadata, spaceColumn, type TableOptions, tableFor } from '../../tables/table.ts'
+import { partialMetadata, spaceColumn, type TableOptions, tableFor } from '../../tables/table.ts'
 import { type Exchange, type Services, workOf } from '../exchange.ts'
 import { send, sendPieces } from './answerPieces.ts'
 import { yamlValuePieces } from './listText.ts'
@@ -123,11 +123,6 @@ export function tableOptions(
   }
 }
 
-function firstColumns(
-  { spaceName }: Services,
-  { info, space }: Pick<Exchange, 'info' | 'space'>,
-): Column[] | undefined {
-  const isOfClusters = info.reported !== undefined && info.reported.location === undefined
-  const columns = [...(space === '*' ? [spaceColumn(spaceName)] : []), ...(isOfClusters ? [LOCATION_COLUMN] : [])]
-  return columns.length > 0 ? columns : undefined
+function firstColumns({ spaceName, columns = [] }: Services, { space }: Pick<Exchange, 'space'>): readonly Column[] {
+  return space === '*' ? [spaceColumn(spaceName), ...columns] : columns
 }
