@@ -10,6 +10,7 @@ import { servingThreads } from './apiThreadOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
 import { backupPath } from './backup/backupPath.ts'
+import { restorationPath } from './backup/restorationPath.ts'
 import { CertificateNetworks } from './connections/certificateNetworks.ts'
 import { SOCKETS } from './connections/sharedPort.ts'
 import { strangerLimits } from './connections/strangerLimits.ts'
@@ -122,6 +123,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...discoveryPaths({ types, documents }),
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
+    restorationPath(assembly.epochs),
     backupPath({
       store,
       dataDir: options.dataDir,

@@ -174,6 +174,8 @@ export interface StreamBatch {
   readonly epoch?: string
   /** In bookmarks, to a syncer that said what it speaks: what is spoken. */
   readonly protocol?: number
+  /** In bookmarks: the center was restored from an archive, and clusters keep what it does not know. */
+  readonly restored?: true
   /** What the center asks, in a batch of its own that has no place in the order. Of syncers alone. */
   readonly question?: unknown
 }

@@ -75,6 +75,9 @@ export class Carriage {
   readonly #complete = Promise.withResolvers<void>()
   readonly #known = Promise.withResolvers<void>()
   #isKnown = false
+  /** Whether this run has searched the cluster, and what was deleted by name until then. */
+  #hasSearched = false
+  readonly #deleted = new Set<string>()
   #forgetting: Promise<void> = Promise.resolve()
 
   constructor(deps: CarriageDeps) {
@@ -160,6 +163,7 @@ export class Carriage {
     // What is done about both.
     this.brake = new RemovalBrake({
       mirror,
+      isRestored: () => this.feed.isRestored,
       free: (key, object) => {
         this.#downsync.sourceChanged(key, undefined, object)
         this.#downsync.mayBeThere(key)
@@ -291,6 +295,7 @@ export class Carriage {
 
   #mailboxChanged({ key, object, previous, revision, isInferred }: MailboxChange): void {
     if (!isSyncConfig(key)) this.#reports.outcomes.changed(key, revision)
+    if (object === undefined && !isInferred && !this.#hasSearched) this.#deleted.add(keyText(key))
     if (isInferred) this.brake.left(key, previous)
     else if (!isSyncConfig(key)) this.#downsync.sourceChanged(key, object, previous)
     if (carriesOrders(key, object, key.name)) this.orders.look()
@@ -325,12 +330,16 @@ export class Carriage {
     const { custody, signal } = this.#deps
     const { mirror } = this.feed
     const found = (key: SyncKey, object: Readonly<KubeObject>): void => {
-      // what the mirror lacks was deleted by name, if it follows from what was known when that was made
-      if (this.brake.hasSearched || mirror.get(key)) this.#downsync.foundLeftover(key, object)
+      // what the mirror lacks was deleted by name, if it follows from what was known when that was made; that is older than the
+      // cluster where the center was restored before it was saved
+      const isNamed = this.#hasSearched || !this.feed.isRestored || this.#deleted.has(keyText(key))
+      if (mirror.get(key) || (this.brake.hasSearched && isNamed)) this.#downsync.foundLeftover(key, object)
       else this.brake.left(key, object)
     }
     await this.#side.findLeftovers(found, key => this.brake.over(key))
     if (signal.aborted) return
+    this.#hasSearched = true
+    this.#deleted.clear()
     this.brake.searched()
     if (this.brake.isAdopted) await custody.forgetConfirmation(ADOPTED, 'noting that the cluster was searched')
   }

@@ -152,7 +152,15 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     })
     const carrier: Carrier = new Carrier({ ...common, adoptExisting, echoes, writer, owners, removals })
     const emptied = new EmptiedNamespaces(common)
-    const brake = new RemovalBrake({ mirror, free: again, again, obeyed: () => undefined, logger: quiet, clock })
+    const brake = new RemovalBrake({
+      mirror,
+      isRestored: () => feed.isRestored,
+      free: again,
+      again,
+      obeyed: () => undefined,
+      logger: quiet,
+      clock,
+    })
     brake.confirmed(record?.confirmed)
 
     const wants = (key: SyncKey): boolean => plan().wantsDown(key, key.namespace, key.name)

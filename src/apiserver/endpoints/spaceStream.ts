@@ -34,7 +34,7 @@ export const LIFETIME_MS = 1_800_000
 
 export interface SpaceStreamDeps {
   store: Store
-  epochs: Pick<StoreEpochs, 'current' | 'hold'>
+  epochs: Pick<StoreEpochs, 'current' | 'hold'> & Partial<Pick<StoreEpochs, 'restored'>>
   forms: StreamForms
   /** Who does not ask for `brief` gets objects whole. */
   derived?: DerivedParts | undefined
@@ -146,7 +146,8 @@ export async function runSpaceStream(
   let ended: (() => void) | undefined
   let protocol: number | undefined
   const bookmark = (revision: number, synced = false): Buffer => {
-    const line = { type: 'BOOKMARK', revision, epoch: deps.epochs.current, ...(synced && { synced }) }
+    const { current: epoch, restored } = deps.epochs
+    const line = { type: 'BOOKMARK', revision, epoch, ...(synced && { synced }), ...(restored && { restored: true }) }
     return Buffer.from(`${JSON.stringify({ ...line, ...(protocol !== undefined && { protocol }) })}\n`)
   }
   let isCaughtUp = (): boolean => false

@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { Key, Mutation, Revision, Store, Stored } from '../../storage/store.ts'
+import { accepted } from './accepted.ts'
 import { encodeObject } from './codec.ts'
 
 interface Epoch {
@@ -36,10 +37,10 @@ const KEY: Key = { space: 'store', group: '', resource: 'epochs', namespace: '',
 export class StoreEpochs {
   /** The life that is going on. */
   readonly current: string
-  readonly #epochs: readonly Epoch[]
-  readonly #store: Pick<Store, 'revision'>
+  #epochs: readonly Epoch[]
+  readonly #store: Pick<Store, 'revision' | 'update'>
 
-  private constructor(store: Pick<Store, 'revision'>, epochs: readonly Epoch[]) {
+  private constructor(store: Pick<Store, 'revision' | 'update'>, epochs: readonly Epoch[]) {
     this.#store = store
     this.#epochs = epochs
     this.current = epochs.at(-1)!.id
@@ -69,10 +70,26 @@ export class StoreEpochs {
   }
 
   /** Those that are known to who follows the process that began the life `id`. */
-  static async following(store: Pick<Store, 'revision' | 'get'>, id: string): Promise<StoreEpochs> {
+  static async following(store: Pick<Store, 'revision' | 'get' | 'update'>, id: string): Promise<StoreEpochs> {
     const known = epochsIn(await store.get(KEY))
     // it may not be on disk yet
     return new StoreEpochs(store, known.at(-1)?.id === id ? known : [...known, { id, after: store.revision }])
+  }
+
+  /** The newest restore, until the administrator settles it. */
+  get restored(): (Restored & { readonly id: string }) | undefined {
+    const { id, restored } = this.#epochs.findLast(epoch => epoch.restored !== undefined) ?? {}
+    return id !== undefined && restored !== undefined && !restored.isSettled ? { id, ...restored } : undefined
+  }
+
+  /** Ends {@link restored}, on disk when this resolves. @throws StatusError where the store refuses the write */
+  async settle(): Promise<void> {
+    const { restored } = this
+    if (restored === undefined) return
+    const settled = ({ restored, ...epoch }: Epoch): Epoch =>
+      restored === undefined ? epoch : { ...epoch, restored: { ...restored, isSettled: true } }
+    accepted(await this.#store.update(KEY, stored => put(epochsIn(stored).map(settled))))
+    this.#epochs = this.#epochs.map(settled)
   }
 
   /** Whether what a life of the store told up to a revision is how this store came to be. */

@@ -2,6 +2,7 @@
 
 import type { Setting } from '../shell/settings.ts'
 import {
+  ADMINISTRATOR,
   AGGREGATION,
   AGGREGATION_PRINT,
   ARCHIVE,
@@ -178,6 +179,22 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     argument: ARCHIVE,
     inFile: RESTORE,
     load: async () => (await import('./backup/restore.ts')).restore,
+    commands: [
+      {
+        name: 'status',
+        summary: 'what clusters hold that a restored server does not know, and how to confirm its removal',
+        notes: 'Exit codes: 0 nothing is held, 1 something is, or a syncer has not reported.',
+        settings: [...ADMINISTRATOR, OUTPUT],
+        load: async () => (await import('./backup/restoreStatus.ts')).restoreStatus,
+      },
+      {
+        name: 'settle',
+        summary: 'end the state after a restore: from then on syncers remove a few missing objects by themselves again',
+        notes: 'Objects that are held stay held until they are confirmed.',
+        settings: [...ADMINISTRATOR, OUTPUT],
+        load: async () => (await import('./backup/restoreStatus.ts')).settleRestore,
+      },
+    ],
   },
   {
     name: 'store',

@@ -34,13 +34,14 @@ export function streamBatches(lines: readonly string[], after: number): (StreamB
     if (!Number.isSafeInteger(revision)) throw new StatusError('InternalError', `no revision: ${line.slice(0, 200)}`)
     if (header.type === 'BOOKMARK') {
       if (events.length > 0) batches.push({ events, revision: before, synced: false })
-      const { synced, epoch, protocol } = header
+      const { synced, epoch, protocol, restored } = header
       batches.push({
         events: [],
         revision,
         synced: synced === true,
         ...(typeof epoch === 'string' && { epoch }),
         ...(typeof protocol === 'number' && { protocol }),
+        ...(restored === true && { restored }),
       })
       events = []
     } else events.push(new LineEvent(header, revision, line))

@@ -2,7 +2,7 @@
  * The brake of a syncer. What the center deletes by name goes. What is merely not there any more, in a store of which nobody knows
  * that it is the one that placed it (restored from a backup, replaced by another, a mailbox made anew), goes only while it is
  * little: more stays in the cluster, is told, and goes when the cluster's owner confirms just this, once. It is held no more when
- * the mailbox holds it again.
+ * the mailbox holds it again. A center that reports its own restore removes not even little by that.
  */
 import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -24,6 +24,8 @@ interface Gone {
 
 interface RemovalBrakeDeps {
   readonly mirror: Pick<MailboxMirror, 'values'>
+  /** The center was restored from an archive: however little is missing there is held. */
+  readonly isRestored: () => boolean
   /** They are to be removed as if they were deleted by name. */
   readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void
   /** They are to be looked at anew: {@link RemovalBrake.holdOf} answers otherwise. */
@@ -80,7 +82,7 @@ export class RemovalBrake {
     const count = coming.filter(([, { key }]) => groupResourceName(key) !== 'namespaces').length
     const remains = (): boolean => remainsAnything(this.#deps.mirror)
     const isMuch = isTooMuch({ byMailbox: new Map([['', { size: count }]]), remains })
-    if (this.isAdopted || !(isMuch || this.#held.size > 0)) {
+    if (this.isAdopted || !(isMuch || this.#held.size > 0 || this.#deps.isRestored())) {
       for (const [, { key, object }] of coming) this.#deps.free(key, object)
       return
     }
@@ -142,9 +144,11 @@ export class RemovalBrake {
   #log(): void {
     if (this.#plan === this.#logged) return
     this.#logged = this.#plan
-    const { logger } = this.#deps
+    const { logger, again } = this.#deps
     if (this.#plan === '') logger.info({}, 'nothing is kept in the cluster any more that the center does not hold')
     else logger.warn({ examples: [...this.#held.keys()].slice(0, EXAMPLES).join(', ') }, this.#message)
+    // each reports the plan that is to be confirmed now
+    for (const { key } of this.#held.values()) again(key)
   }
 
   /** Names what is held; `''` when nothing is. */

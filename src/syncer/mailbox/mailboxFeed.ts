@@ -80,6 +80,7 @@ export class MailboxFeed {
   /** The center knows what it told before: what is not there any more was deleted. */
   #isContinued = true
   #isMadeAnew = false
+  #isRestored = false
   /** What an earlier run held. */
   #restoredHold: readonly SyncKey[] = []
   #complete = false
@@ -123,6 +124,11 @@ export class MailboxFeed {
   get position(): FeedPosition | undefined {
     if (!this.#complete || this.#revision === undefined) return undefined
     return { revision: this.#revision, epoch: this.#epoch ?? '' }
+  }
+
+  /** The center was restored from an archive: what it does not know is not for that to be removed. */
+  get isRestored(): boolean {
+    return this.#isRestored
   }
 
   /** What is spoken with the center; `undefined` before it said. */
@@ -226,6 +232,7 @@ export class MailboxFeed {
         continue
       }
       this.#protocol = batch.protocol ?? this.#protocol
+      if (batch.epoch !== undefined) this.#isRestored = batch.restored === true
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue

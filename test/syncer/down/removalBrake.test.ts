@@ -13,15 +13,17 @@ const placed = { labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
 const aMap = (name: string): KubeObject => configMap(name, {}, placed)
 
 /** A brake whose first search of the cluster is over. */
-function braking(present: readonly Mirrored[] = []) {
+function braking(present: readonly Mirrored[] = [], isRestored = false) {
   const { logger, lines } = recordingLogger()
   const clock = new FakeClock()
   const freed: string[] = []
   const obeyed: string[] = []
+  const again: string[] = []
   const brake = new RemovalBrake({
     mirror: { values: () => present },
+    isRestored: () => isRestored,
     free: ({ name }) => freed.push(name),
-    again: () => undefined,
+    again: ({ name }) => again.push(name),
     obeyed: hash => obeyed.push(hash),
     logger,
     clock,
@@ -38,7 +40,7 @@ function braking(present: readonly Mirrored[] = []) {
     await clock.advance(1000)
     return /confirm-deletion=(\w+)$/.exec(lines.at(-1)?.message ?? '')?.[1] ?? ''
   }
-  return { brake, freed, obeyed, leave, holds, hash }
+  return { brake, freed, obeyed, again, leave, holds, hash }
 }
 
 const maps = (count: number, from = 0): KubeObject[] => Array.from({ length: count }, (_, i) => aMap(`m${from + i}`))
@@ -59,6 +61,28 @@ t.test('ten may leave a cluster empty and fifty may go from a full one; one more
   }
   isHeld(t, 50, other, false)
   isHeld(t, 51, other, true)
+})
+
+t.test('where the center was restored however little is held', async t => {
+  const { brake, leave, freed, holds, hash, obeyed } = braking([{ resource: MAPS, object: aMap('stays') }], true)
+  leave(MAPS, maps(1))
+  t.strictSame([freed.length, holds()], [0, 1])
+  const confirmed = await hash()
+  brake.confirmed(confirmed)
+  t.strictSame([freed, holds(), obeyed], [['m0'], 0, [confirmed]], 'until it is confirmed')
+})
+
+t.test('each object that is held reports the plan of now', async t => {
+  const { brake, leave, again, hash } = braking([], true)
+  const [first, second] = leave(MAPS, maps(2))
+  const before = await hash()
+  again.length = 0
+  brake.over(first!)
+  const now = await hash()
+  t.not(now, before)
+  t.strictSame(again, ['m1'])
+  const hold = brake.holdOf(second!)
+  t.match(typeof hold === 'object' && hold.message, new RegExp(`^1 objects .*=${now}$`))
 })
 
 t.test('Namespaces go along without being counted', async t => {

@@ -5,7 +5,7 @@
  * a thousand clusters is no news of any of them. That its syncer does not reach it, or does again, is told in an Event, too.
  */
 import { at, str } from '../../../apimachinery/fields.ts'
-import { isRecord } from '../../../apimachinery/object.ts'
+import { groupResourceName, isRecord } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Client } from '../../../client/client.ts'
@@ -46,6 +46,9 @@ const INTERVAL_MS = 5000
 const LONGEST_WAIT_MS = 3_600_000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
+/** The reason that syncers give. */
+const DELETION_HELD = 'DeletionHeld'
+const EXAMPLES = 5
 
 const UNREACHABLE: RecordedEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
 const REACHABLE: RecordedEvent = {
@@ -110,6 +113,8 @@ export class ClusterReports {
     const evictAfter = str(target.spec, 'evictAfter')
     const isEvicted = Date.parse(evictAfter) <= nowMs
     const eviction = isEvicted ? evictionOf(mailbox, reported, evictAfter, at(known, 'eviction')) : undefined
+    // of a cluster whose syncer is silent it stays as it was
+    const heldDeletions = reported.live ? heldDeletionsOf(reported) : at(known, 'heldDeletions')
     const news = {
       reporting: reported.live,
       // of a cluster whose syncer is silent it stays as it said last
@@ -117,6 +122,7 @@ export class ClusterReports {
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(reported, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
+      ...(heldDeletions !== undefined && { heldDeletions }),
       ...(eviction && { eviction }),
     }
     const next = eviction && eviction.remaining > 0 ? laterOf(INTERVAL_MS) : later
@@ -134,7 +140,14 @@ export class ClusterReports {
     const body = {
       metadata: { uid },
       status: {
-        outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null, eviction: eviction ?? null },
+        outcome: {
+          ...news,
+          lag,
+          failures,
+          unlistedKinds: news.unlistedKinds ?? null,
+          heldDeletions: heldDeletions ?? null,
+          eviction: eviction ?? null,
+        },
         ...(versions !== undefined && { versions }),
         ...(synced && { syncedResources: synced }),
       },
@@ -175,6 +188,19 @@ function failuresOf(
   const uncounted = Object.values(unlisted).reduce((sum, number) => sum + number, 0)
   if (uncounted > 0) add('Unlisted', Math.max(1, Math.min(uncounted, copies - count)))
   return { count, reasons }
+}
+
+/** Removals that the syncer holds, because the center lacks objects that it once placed. */
+function heldDeletionsOf({ exceptions }: ClusterOutcome): object | undefined {
+  const held = [...exceptions].filter(([, { reason }]) => reason === DELETION_HELD)
+  if (held.length === 0) return undefined
+  const examples = held.slice(0, EXAMPLES).map(([, { group, resource, namespace, name }]) => {
+    const place = namespace === '' ? name : `${namespace}/${name}`
+    return `${groupResourceName({ group, resource })} ${place}`
+  })
+  // others are from before there were so many
+  const newest = held.find(([, { message }]) => message?.startsWith(`${held.length} `)) ?? held.at(-1)!
+  return { objects: held.length, examples, message: newest[1].message ?? '' }
 }
 
 function reasonsIn(outcome: unknown): Record<string, unknown> {

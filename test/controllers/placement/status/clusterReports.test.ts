@@ -66,6 +66,32 @@ async function world() {
   return { server, clock, changes, mailbox, said, told, status, look, evict }
 }
 
+t.test(
+  'removals that a syncer holds stand on its SyncTarget, with the command that confirms them, until there are none',
+  async t => {
+    const { said, status, look } = await world()
+    const held = (name: string, message: string) => {
+      const key = { group: '', resource: 'configmaps', namespace: 'shop', name }
+      return [`configmaps shop/${name}`, { ...key, state: 'held', reason: 'DeletionHeld', message }] as const
+    }
+    const exceptions = new Map([held('a', '1 objects stay … =old'), held('b', '2 objects stay … =new')])
+    Object.assign(said, { exceptions })
+    await look(10_000)
+    const heldDeletions = {
+      objects: 2,
+      examples: ['configmaps shop/a', 'configmaps shop/b'],
+      message: '2 objects stay … =new',
+    }
+    t.match(status(), { outcome: { heldDeletions, failures: { reasons: { DeletionHeld: 2 } } } })
+    Object.assign(said, { live: false, exceptions: new Map() })
+    await look(10_000)
+    t.match(status(), { outcome: { heldDeletions } }, 'a silent syncer holds them still')
+    Object.assign(said, { live: true })
+    await look(10_000)
+    t.notOk(at(status(), 'outcome', 'heldDeletions'))
+  },
+)
+
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
   const { said, told, status, look } = await world()
   await look(10_000)

@@ -1,0 +1,116 @@
+/** `orrery restore status` and `settle`: clusters may hold what an archive does not know; it stays there until somebody decides. */
+
+import { at, str, strings } from '../../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../../apimachinery/resources.ts'
+import { RESTORATION_PATH } from '../../../apiserver/backup/restorationPath.ts'
+import { httpServer } from '../../../client/http/httpClient.ts'
+import { SYNC_TARGETS } from '../../../placement/words/placement.ts'
+import { type Session, withSession } from '../../shell/session/session.ts'
+import { type Host, printFound } from '../host.ts'
+
+const PAGE = 500
+
+interface Restored {
+  readonly takenAt: string
+  readonly restoredAt: string
+}
+
+interface Cluster {
+  readonly space: string
+  readonly syncTarget: string
+  /** Whether its syncer has reported since the restore; else nobody knows yet. */
+  readonly reporting: boolean
+  readonly objects: number
+  readonly examples: readonly string[]
+  readonly message: string
+}
+
+/** Exit code 1 while anything is held or unknown. */
+export async function restoreStatus(settings: Record<string, unknown>, host: Host): Promise<number> {
+  return await withSession(settings, async session => {
+    const restored = await asked(session, 'GET')
+    const clusters = await clustersOf(session)
+    const open = clusters.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
+    const found = { kind: 'RestoreStatus', restored: restored ?? null, clusters: open }
+    await printFound(
+      settings,
+      [aboutRestore(restored), ...open.flatMap(linesOf), ...advice(restored, open)],
+      found,
+      host,
+    )
+    return open.length > 0 ? 1 : 0
+  })
+}
+
+export async function settleRestore(settings: Record<string, unknown>, host: Host): Promise<number> {
+  return await withSession(settings, async session => {
+    const restored = await asked(session, 'DELETE')
+    const line =
+      restored === undefined
+        ? 'there is no restore to settle'
+        : `settled the restore of ${restored.restoredAt}; objects that clusters hold stay until their owners confirm`
+    await printFound(settings, [line], { kind: 'RestoreSettled', restored: restored ?? null }, host)
+    return 0
+  })
+}
+
+async function asked({ options }: Session, method: 'GET' | 'DELETE'): Promise<Restored | undefined> {
+  const server = httpServer(options)
+  try {
+    const answer = await server.json({ method, path: RESTORATION_PATH })
+    const restored = at(answer, 'restored')
+    return isRecord(restored)
+      ? { takenAt: str(restored, 'takenAt'), restoredAt: str(restored, 'restoredAt') }
+      : undefined
+  } finally {
+    server.close()
+  }
+}
+
+async function clustersOf({ client }: Session): Promise<Cluster[]> {
+  const clusters: Cluster[] = []
+  let token: string | undefined
+  do {
+    const page = await client.in('*').list(SYNC_TARGETS, { limit: PAGE, ...(token && { continue: token }) })
+    clusters.push(...page.items.map(clusterOf))
+    token = page.continue
+  } while (token)
+  return clusters
+}
+
+function clusterOf({ metadata, status }: KubeObject): Cluster {
+  const held = at(status, 'outcome', 'heldDeletions')
+  return {
+    space: metadata.annotations?.[CLUSTER_ANNOTATION] ?? '',
+    syncTarget: metadata.name ?? '',
+    reporting: at(status, 'outcome', 'reporting') === true,
+    objects: Number(at(held, 'objects') ?? 0),
+    examples: strings(at(held, 'examples')),
+    message: str(held, 'message'),
+  }
+}
+
+function aboutRestore(restored: Restored | undefined): string {
+  return restored === undefined
+    ? 'no restore is unsettled'
+    : `restored ${restored.restoredAt} from an archive of ${restored.takenAt}: clusters keep what it does not know`
+}
+
+function linesOf({ space, syncTarget, reporting, objects, examples, message }: Cluster): string[] {
+  const name = `${syncTarget} (${space})`
+  const more = objects > examples.length ? ', …' : ''
+  if (objects === 0) return [`${name}: unknown, its syncer does not report`]
+  return [
+    `${name}: holds ${objects}: ${examples.join(', ')}${more}${reporting ? '' : ' (its syncer does not report)'}`,
+    `  ${message}`,
+  ]
+}
+
+function advice(restored: Restored | undefined, open: readonly Cluster[]): string[] {
+  if (restored === undefined) return []
+  if (open.length === 0) return ['nothing is held, and all syncers report: "orrery restore settle" ends this state']
+  return [
+    'make again in its space what shall stay, or confirm in the cluster what shall go; then "orrery restore settle" ends this state',
+  ]
+}

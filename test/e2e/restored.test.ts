@@ -1,0 +1,111 @@
+/** A center is restored from an archive that is older than the last edits and creations: clusters lose nothing, and all that is reported is true. */
+import { rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { at as field } from '../../src/apimachinery/fields.ts'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
+import { orreryHere as run } from '../support/runHere.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, gone, is, map, there } from '../syncer/support/installation.ts'
+import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { until } from '../syncer/support/processes.ts'
+import { FLORIN, Florin, has, RECORD } from './support/florin.ts'
+
+const GUILDER = { name: 'guilder' }
+const held = (object: KubeObject | undefined): unknown => field(object?.status, 'outcome', 'heldDeletions')
+const holds =
+  (count: number) =>
+  (object: KubeObject | undefined): boolean =>
+    (field(held(object), 'objects') ?? 0) === count
+
+t.test('two clusters outlive a restore of their center', async t => {
+  const dir = temporaryDir(t)
+  const [archive, keyFile] = [join(dir, 'center.orrery'), join(dir, 'key')]
+  await writeFile(keyFile, 'correct horse battery staple')
+  const florin = await Florin.begin(t)
+  const { wds, inventory, mailbox } = florin
+  const guilder = await florin.join('guilder', { env: 'prod' })
+  const clusters = [florin.cluster, guilder.cluster]
+  const everywhere = async (name: string, test: (object: KubeObject | undefined) => boolean): Promise<void> => {
+    for (const cluster of clusters) await until(cluster, MAPS, at(name), test)
+  }
+  await wds.create(MAPS, map('deleted', { x: '1' }))
+  await everywhere('deleted', there)
+  await everywhere('page', is('data', { x: '1' }))
+  t.match(await run('backup', archive, '--kubeconfig', florin.kubeconfig, '--key-file', keyFile), { code: 0 })
+  t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
+    code: 0,
+    out: /^no restore is unsettled\n$/,
+  })
+
+  await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2' } })
+  await wds.create(MAPS, map('first', { x: '1' }))
+  await wds.create(MAPS, map('second', { x: '1' }))
+  await wds.delete(MAPS, at('deleted'))
+  await everywhere('page', is('data', { x: '2' }))
+  await everywhere('first', there)
+  await everywhere('second', there)
+  await everywhere('deleted', gone)
+
+  // one syncer goes on and knows what it was sent; the other one begins anew and knows what its cluster holds
+  await florin.syncer.end()
+  await florin.endCenter()
+  const dataDir = dirname(florin.kubeconfig)
+  await rm(dataDir, { recursive: true })
+  t.match(await run('restore', archive, '--data-dir', dataDir, '--key-file', keyFile), { code: 0 })
+  await florin.startCenter()
+  await florin.serve(mailbox)
+
+  t.comment('the clusters hold what the archive says, and what it does not know')
+  await everywhere('page', is('data', { x: '1' }))
+  await everywhere('deleted', there)
+  for (const ref of [FLORIN, GUILDER]) {
+    const target = await until(inventory, TARGETS, ref, holds(2))
+    t.match(held(target), { examples: ['configmaps shop/first', 'configmaps shop/second'] })
+  }
+  for (const cluster of clusters) for (const name of ['first', 'second']) t.ok(await cluster.get(MAPS, at(name)))
+  await until(wds, PLACEMENTS, { name: 'p' }, has('Applied', 'True', 'AllApplied'))
+  const status = await run('restore', 'status', '--kubeconfig', florin.kubeconfig)
+  t.match(status, { code: 1, out: /^restored .* from an archive of .*: clusters keep what it does not know$/m })
+  for (const { name } of [FLORIN, GUILDER])
+    t.match(
+      status.out,
+      new RegExp(
+        `^${name} \\(.*\\): holds 2: configmaps shop/first, configmaps shop/second\\n .*confirm-deletion=`,
+        'm',
+      ),
+    )
+
+  t.comment('what is made again is held no more, and the rest goes when it is confirmed')
+  await wds.create(MAPS, map('first', { x: '3' }))
+  await everywhere('first', is('data', { x: '3' }))
+  for (const [i, ref] of [FLORIN, GUILDER].entries()) {
+    const message = (object: KubeObject | undefined): string => String(field(held(object), 'message'))
+    const target = await until(
+      inventory,
+      TARGETS,
+      ref,
+      object => holds(1)(object) && message(object).startsWith('1 objects'),
+    )
+    const confirmed = /confirm-deletion=(\w+)/.exec(message(target))?.[1]
+    const annotations = { [CONFIRM_DELETION_ANNOTATION]: confirmed }
+    await clusters[i]!.patch(MAPS, RECORD, 'merge', { metadata: { annotations } })
+    await until(clusters[i]!, MAPS, at('second'), gone)
+    await until(inventory, TARGETS, ref, holds(0))
+  }
+  t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
+    code: 0,
+    out: /nothing is held, and all syncers report/,
+  })
+  t.match(await run('restore', 'settle', '--kubeconfig', florin.kubeconfig), {
+    code: 0,
+    out: /^settled the restore of /,
+  })
+  t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
+    code: 0,
+    out: /^no restore is unsettled\n$/,
+  })
+  await wds.delete(MAPS, at('page'))
+  await everywhere('page', gone)
+})
