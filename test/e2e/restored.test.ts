@@ -1,4 +1,4 @@
-/** A center is restored from an archive that is older than the last edits and creations: clusters lose nothing, and all that is reported is true. */
+/** A restore from an archive that is older than the last edits and creations. Clusters lose nothing, and reports are true. */
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'

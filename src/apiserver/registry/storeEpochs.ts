@@ -53,7 +53,7 @@ export class StoreEpochs {
     id: string = randomUUID(),
   ): Promise<StoreEpochs> {
     const before = epochsIn(await store.get(KEY))
-    const epochs = [...before, { id, after: store.revision }]
+    const epochs = [...before, { id, after: store.revision }].slice(-KEPT)
     store
       .update(KEY, () => put(epochs))
       .then(outcome => {
