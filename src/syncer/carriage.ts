@@ -330,8 +330,8 @@ export class Carriage {
     const { custody, signal } = this.#deps
     const { mirror } = this.feed
     const found = (key: SyncKey, object: Readonly<KubeObject>): void => {
-      // what the mirror lacks was deleted by name, if it follows from what was known when that was made
-      // a mirror that was saved before the archive knows less than the cluster, and so does a restored center
+      // what the mirror lacks was deleted by name, if it follows from what was known when that was made.
+      // A mirror that was saved before the archive knows less than the cluster, and so does a restored center
       const isNamed = this.#hasSearched || !this.feed.isRestored || this.#deleted.has(keyText(key))
       if (mirror.get(key) || (this.brake.hasSearched && isNamed)) this.#downsync.foundLeftover(key, object)
       else this.brake.left(key, object)

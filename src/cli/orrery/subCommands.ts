@@ -182,7 +182,8 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     commands: [
       {
         name: 'status',
-        summary: 'what clusters hold that a restored server does not know, and how to confirm its removal',
+        summary:
+          'list objects of clusters that a restored server does not know, with the commands that confirm their removal',
         notes: 'Exit codes: 0 nothing is held, 1 something is, or a syncer has not reported.',
         settings: [...ADMINISTRATOR, OUTPUT],
         load: async () => (await import('./backup/restoreStatus.ts')).restoreStatus,
