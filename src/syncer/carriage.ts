@@ -10,17 +10,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../apimachinery/object.ts'
-import type { Random } from '../client/backoff.ts'
-import type { Clock } from '../client/clock.ts'
 import { retrying } from '../client/retrying.ts'
+import type { WorkRuntime } from '../client/runtime.ts'
 import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
 import type { ClusterVersions } from '../placement/outcome/outcome.ts'
-import type { WorkTurns } from '../program/workTurns.ts'
 import { Departure } from './down/departure.ts'
 import { Downsync } from './down/downsync.ts'
 import { EmptiedNamespaces } from './down/emptiedNamespaces.ts'
 import { RemovalBrake } from './down/removalBrake.ts'
-import type { RemovalsDeps } from './down/removals.ts'
 import type { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { type MailboxChange, MailboxFeed } from './mailbox/mailboxFeed.ts'
 import { keyOf, keyText, type SyncKey } from './mailbox/mirror.ts'
@@ -39,7 +36,7 @@ import { ADOPTED } from './whose/clusterRecord.ts'
 import type { Custody } from './whose/custody.ts'
 import type { Sides } from './whose/sides.ts'
 
-interface CarriageDeps {
+interface CarriageDeps extends Omit<WorkRuntime, 'guard' | 'logger'> {
   sides: Pick<Sides, 'center' | 'mailbox' | 'cluster' | 'as' | 'logger'>
   space: string
   state: SyncerState
@@ -48,9 +45,6 @@ interface CarriageDeps {
   adoptExisting: boolean
   quietMs: number
   versions?: (() => Promise<ClusterVersions>) | undefined
-  clock: Clock
-  turns: WorkTurns
-  random: Random
   signal: AbortSignal
 }
 
@@ -223,8 +217,8 @@ export class Carriage {
       logger,
     })
     const forgetMailbox = (): Promise<void> => custody.forgetMailbox()
-    const recognized: RemovalsDeps['recognized'] = (key, live) => state.echoes.recognized(keyText(key), live)
-    const departure = new Departure({ cluster, as, served, allowance, recognized, forgetMailbox, ...tools, signal })
+    const { echoes } = state
+    const departure = new Departure({ cluster, as, served, allowance, echoes, forgetMailbox, ...tools, signal })
     this.orders = new Orders({
       mirror,
       logger,

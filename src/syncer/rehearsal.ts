@@ -17,19 +17,16 @@ import {
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
 } from '../placement/words/placement.ts'
-import { Carrier } from './down/carrier.ts'
-import { ClusterOwners } from './down/clusterOwners.ts'
+import { clusterParts } from './down/clusterParts.ts'
 import { EmptiedNamespaces } from './down/emptiedNamespaces.ts'
-import { ObjectWriter } from './down/objectWriter.ts'
 import { phaseOf } from './down/phases.ts'
 import { RemovalBrake } from './down/removalBrake.ts'
-import { Removals } from './down/removals.ts'
 import { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { MailboxFeed } from './mailbox/mailboxFeed.ts'
 import { keyOf, keyText, type Mirrored, nameOf, type SyncKey } from './mailbox/mirror.ts'
 import { SyncerState } from './mailbox/syncerState.ts'
 import { isSyncConfig } from './mailbox/syncPlan.ts'
-import { isClusterRecord, ownerOf, staysInMailbox } from './objects/ownership.ts'
+import { isClusterRecord, staysInMailbox } from './objects/ownership.ts'
 import { type Act, RehearsedCluster } from './rehearsedCluster.ts'
 import { ClusterSide } from './sees/clusterSide.ts'
 import { ServedResources } from './sees/served.ts'
@@ -129,28 +126,13 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       logger: quiet,
       clock,
     }
-    const { echoes } = state
-    const adoptExisting = options.adoptExisting === true
-    const writer = new ObjectWriter({
+    const { carrier, removals } = clusterParts({
       ...common,
-      ensureNamespace: (name, owner) => carrier.ensureNamespace(name, owner),
-    })
-    const owners = new ClusterOwners({
-      ...common,
-      adoptExisting,
-      writer: live => writer.as(ownerOf(live)),
+      adoptExisting: options.adoptExisting === true,
+      echoes: state.echoes,
       isBusy: () => false,
-      staysPreserved: () => false,
+      forgotten: () => {},
     })
-    const removals = new Removals({
-      ...common,
-      writer,
-      owners,
-      wasWritten: () => false,
-      recognized: (_, live) => live,
-      forget() {},
-    })
-    const carrier: Carrier = new Carrier({ ...common, adoptExisting, echoes, writer, owners, removals })
     const emptied = new EmptiedNamespaces(common)
     const brake = new RemovalBrake({
       mirror,

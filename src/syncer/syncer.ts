@@ -5,13 +5,11 @@
  * It opens all connections itself and lives through days without the center.
  */
 
-import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
-import { type Clock, pause } from '../client/clock.ts'
-import type { Logger } from '../client/logger.ts'
+import { pause } from '../client/clock.ts'
 import { retrying } from '../client/retrying.ts'
+import type { WorkRuntime } from '../client/runtime.ts'
 import type { ClusterVersions } from '../placement/outcome/outcome.ts'
-import type { WorkTurns } from '../program/workTurns.ts'
 import { Carriage } from './carriage.ts'
 import { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { SyncerState } from './mailbox/syncerState.ts'
@@ -20,7 +18,7 @@ import { type Mailbox, mailboxIn } from './whose/clusterRecord.ts'
 import { Custody } from './whose/custody.ts'
 import { Sides } from './whose/sides.ts'
 
-export interface SyncerOptions {
+export interface SyncerOptions extends Omit<WorkRuntime, 'guard'> {
   /** The server that holds the mailbox. */
   center: Client
   /** The mailbox space: id, path, or `''` for the one that the credential implies. */
@@ -49,11 +47,6 @@ export interface SyncerOptions {
   versions?: () => Promise<ClusterVersions>
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
-  logger: Logger
-  clock: Clock
-  random: Random
-  /** Long work takes turns. */
-  turns: WorkTurns
 }
 
 /** So long whoever stands by waits for the center before it does. */

@@ -5,9 +5,8 @@
 import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import { type Clock, steadyMs } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
+import type { DiscoveredResource } from '../../client/client.ts'
+import { steadyMs } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
@@ -20,9 +19,7 @@ import {
   PROJECTED_LABEL,
   PROJECTED_VALUE,
 } from '../../placement/words/placement.ts'
-import type { Echoes } from '../mailbox/echoes.ts'
-import { keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
-import type { SyncPlan } from '../mailbox/syncPlan.ts'
+import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
 import {
   downsyncCopy,
@@ -36,8 +33,6 @@ import {
   ownerOf,
   SYNCER_MANAGER,
 } from '../objects/ownership.ts'
-import type { ClusterWatches } from '../sees/clusterWatches.ts'
-import type { ServedResources } from '../sees/served.ts'
 import type { Compared } from '../tells/liveAnswers.ts'
 import { troubleOf } from '../tells/outcomes.ts'
 import {
@@ -51,26 +46,16 @@ import {
   UNSERVED,
 } from '../tells/verdicts.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
+import type { DownsyncContext } from './context.ts'
 import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
 import type { ObjectWriter } from './objectWriter.ts'
 import type { Removals } from './removals.ts'
 import { RepairPace } from './repairPace.ts'
 
-interface CarrierDeps {
-  cluster: SpaceClient
-  /** As in the downsync. */
-  as?: ((user: string) => SpaceClient) | undefined
-  served: ServedResources
-  mirror: MailboxMirror
-  watches: ClusterWatches
-  plan: () => SyncPlan
-  adoptExisting: boolean
-  echoes: Echoes
+interface CarrierDeps extends DownsyncContext {
   writer: ObjectWriter
   owners: ClusterOwners
   removals: Removals
-  logger: Logger
-  clock: Clock
 }
 
 /** A kind that the cluster does not serve (yet) is looked for again after this; its CRD's arrival wakes the key sooner. */

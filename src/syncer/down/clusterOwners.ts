@@ -7,36 +7,23 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupResource, type KubeObject, type OwnerReference, parseApiVersion } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, steadyMs } from '../../client/clock.ts'
+import { steadyMs } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { type CarriedOwner, carriedOwnersOf } from '../../placement/content/carriedOwners.ts'
 import { DOWNSYNCED, OWNER_ANNOTATION } from '../../placement/words/placement.ts'
-import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import { keyOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
-import type { SyncPlan } from '../mailbox/syncPlan.ts'
+import { keyOf, keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, isOursToDelete, isStrangers, mayAdopt, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { isPreserved, referencesOfOurs } from '../objects/release.ts'
-import type { ClusterWatches } from '../sees/clusterWatches.ts'
-import type { ServedResources } from '../sees/served.ts'
+import type { DownsyncContext } from './context.ts'
 
-interface ClusterOwnersDeps {
-  cluster: SpaceClient
+interface ClusterOwnersDeps extends DownsyncContext {
   /** The cluster, in whose name such an object is written. */
   writer(live: Readonly<KubeObject>): SpaceClient
-  served: Pick<ServedResources, 'find' | 'resourceOf'>
-  mirror: MailboxMirror
-  watches: Pick<ClusterWatches, 'get' | 'allSynced'>
-  plan: () => SyncPlan
-  allowance: Pick<ClusterAllowance, 'refusalOf'>
-  adoptExisting: boolean
   /** Whether the object is being worked on. */
   isBusy(key: SyncKey): boolean
   /** Whether the cluster keeps what the mailbox holds no more. */
   staysPreserved(key: SyncKey): boolean
-  /** The object is to be looked at. */
-  again(key: SyncKey): void
-  clock: Clock
 }
 
 type Links = Map<string, SyncKey>

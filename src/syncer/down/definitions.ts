@@ -5,17 +5,16 @@
 
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
-import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { healthOf } from '../../placement/outcome/health.ts'
 import { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import type { Refusal } from '../mailbox/clusterAllowance.ts'
-import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
+import type { SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, mayAdopt } from '../objects/ownership.ts'
-import type { ServedResources } from '../sees/served.ts'
 import type { Trouble } from '../tells/outcomes.ts'
 import { DEFINITION_NOT_ESTABLISHED } from '../tells/verdicts.ts'
+import type { DownsyncContext } from './context.ts'
 
 /** Whether `live` stays as it is: nobody placed `object`, and no syncer made what the cluster has of that name. */
 export function keepsClusters(object: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
@@ -27,18 +26,12 @@ function isImpliedDefinition({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.annotations?.[IMPLIED_ANNOTATION] === 'true'
 }
 
-interface DefinitionDeps {
-  cluster: SpaceClient
-  mirror: MailboxMirror
-  served: ServedResources
-}
-
 /**
  * Why a custom object cannot be in the cluster, where that has its own definition of the kind; to be asked of one whose version
  * is not known to be served. `undefined`: it may, or its definition is on its way.
  */
 export async function versionRefusal(
-  { cluster, mirror, served }: DefinitionDeps,
+  { cluster, mirror, served }: Pick<DownsyncContext, 'cluster' | 'mirror' | 'served'>,
   { group, resource }: SyncKey,
   version: string,
 ): Promise<Refusal | undefined> {
@@ -61,7 +54,7 @@ export async function versionRefusal(
 
 /** Of a custom object that the cluster does not serve: what it waits for, where its definition is placed, too. */
 export async function awaitedDefinition(
-  { cluster, mirror }: Pick<DefinitionDeps, 'cluster' | 'mirror'>,
+  { cluster, mirror }: Pick<DownsyncContext, 'cluster' | 'mirror'>,
   { group, resource }: SyncKey,
 ): Promise<Trouble | undefined> {
   const name = `${resource}.${group}`

@@ -13,35 +13,21 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { atMost } from '../../client/atMost.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import { type Clock, pause } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
+import type { DiscoveredResource } from '../../client/client.ts'
+import { pause } from '../../client/clock.ts'
 import { retrying } from '../../client/retrying.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { type DetachPolicy, DOWNSYNCED } from '../../placement/words/placement.ts'
-import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
+import { fieldsOf, keyOf, keyText, refOf } from '../mailbox/mirror.ts'
 import type { LeaveReport } from '../mailbox/orders.ts'
 import { isOurs, isOursToDelete, ownerOf, ownMark, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { referencesOfOurs, UNMARKED } from '../objects/release.ts'
 import { listProjected } from '../sees/clusterLists.ts'
-import type { ServedResources } from '../sees/served.ts'
-import { inNameOf } from './objectWriter.ts'
-import type { RemovalsDeps } from './removals.ts'
+import { type DownsyncContext, inNameOf } from './context.ts'
 
-interface DepartureDeps {
-  cluster: SpaceClient
-  /** As in the downsync: in whose name each object is written. */
-  as?: ((user: string) => SpaceClient) | undefined
-  served: ServedResources
-  allowance: ClusterAllowance
-  /** As in the removals. */
-  recognized: RemovalsDeps['recognized']
+interface DepartureDeps extends Runtime, Pick<DownsyncContext, 'cluster' | 'as' | 'served' | 'allowance' | 'echoes'> {
   /** Removes the cluster's note of its mailbox. */
   forgetMailbox(): Promise<void>
-  logger: Logger
-  clock: Clock
-  random: Random
   signal: AbortSignal
 }
 
@@ -66,33 +52,27 @@ export class Departure {
     this.#deps = deps
   }
 
-  /** Resolves when it is done, another order came or the syncer ended; `tell` hears how far it is. */
+  /** Resolves when it is done, another order came or the syncer ended; `report` takes how far it is. */
   async leave(policy: DetachPolicy, report: Report): Promise<void> {
     this.#current?.cut.abort()
     await this.#current?.done
     const cut = new AbortController()
-    const done = leaveCluster(this.#deps, {
-      policy,
-      signal: AbortSignal.any([this.#deps.signal, cut.signal]),
-      tell: report,
-    })
+    const signal = AbortSignal.any([this.#deps.signal, cut.signal])
+    const done = leaveCluster({ ...this.#deps, signal }, policy, report)
     this.#current = { cut, done }
     await done
   }
 }
 
-async function leaveCluster(
-  deps: DepartureDeps,
-  { policy, signal, tell: report }: { policy: DetachPolicy; signal: AbortSignal; tell: Report },
-): Promise<void> {
-  const { logger, clock, random } = deps
+async function leaveCluster(deps: DepartureDeps, policy: DetachPolicy, report: Report): Promise<void> {
+  const { logger, clock, signal } = deps
   const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
-    retrying({ what, signal, logger, clock, random }, attempt)
+    retrying({ ...deps, what }, attempt)
   for (let waitMs = AGAIN_MS.first; !signal.aborted; waitMs = Math.min(2 * waitMs, AGAIN_MS.most)) {
     const found = await persist('looking for what was placed in the cluster', () => markedIn(deps))
     if (found === undefined) return
     if (found.length === 0) break
-    const trouble = await releaseAll(deps, policy, found, signal)
+    const trouble = await releaseAll(deps, policy, found)
     report({
       policy,
       done: false,
@@ -112,7 +92,7 @@ async function leaveCluster(
 }
 
 /** What others need goes last: Namespaces and definitions only once nothing else is left. */
-async function markedIn({ cluster, served, allowance, recognized, logger }: DepartureDeps): Promise<Marked[]> {
+async function markedIn({ cluster, served, allowance, echoes, logger }: DepartureDeps): Promise<Marked[]> {
   await served.refresh()
   const listed = [...served.all()]
     .filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'))
@@ -124,7 +104,7 @@ async function markedIn({ cluster, served, allowance, recognized, logger }: Depa
       )
       return objects
         .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
-        .map(object => ({ resource, object: recognized(keyOf(resource, object), object) }))
+        .map(object => ({ resource, object: echoes.recognized(keyText(keyOf(resource, object)), object) }))
     }),
   )
   const all = found.flat()
@@ -145,12 +125,11 @@ async function releaseAll(
   deps: DepartureDeps,
   policy: DetachPolicy,
   found: readonly Marked[],
-  signal: AbortSignal,
 ): Promise<string | undefined> {
   let trouble: string | undefined
   let clings = false
   const work = async (marked: Marked): Promise<void> => {
-    if (signal.aborted) return
+    if (deps.signal.aborted) return
     try {
       await release(deps, policy, marked)
     } catch (error) {

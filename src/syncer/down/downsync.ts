@@ -2,72 +2,45 @@
 
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
-import type { Logger } from '../../client/logger.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { endOf } from '../../placement/outcome/finished.ts'
 import { healthOf } from '../../placement/outcome/health.ts'
 import type { Produced } from '../../placement/outcome/observedGeneration.ts'
 import { isDone } from '../../placement/outcome/outcome.ts'
 import { isProjected } from '../../placement/words/placement.ts'
-import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import type { Echo, Echoes } from '../mailbox/echoes.ts'
-import { keyOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
-import type { SyncPlan } from '../mailbox/syncPlan.ts'
-import { isClusterRecord, ownerOf, staysInMailbox } from '../objects/ownership.ts'
-import type { ClusterWatches } from '../sees/clusterWatches.ts'
-import type { ServedResources } from '../sees/served.ts'
+import { keyOf, keyText, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
+import { isClusterRecord, staysInMailbox } from '../objects/ownership.ts'
 import type { Compared } from '../tells/liveAnswers.ts'
 import { type Outcomes, type Trouble, troubleOf } from '../tells/outcomes.ts'
 import type { Refusals } from '../tells/refusals.ts'
 import { HELD, NOT_ASKED, type Outcome, standingOf, waveRefusal } from '../tells/verdicts.ts'
 import { ArrivalOrder } from './arrivalOrder.ts'
-import { Carrier } from './carrier.ts'
-import { ClusterOwners } from './clusterOwners.ts'
+import type { Carrier } from './carrier.ts'
+import type { ClusterOwners } from './clusterOwners.ts'
+import { clusterParts } from './clusterParts.ts'
+import type { DownsyncContext } from './context.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
-import { ObjectWriter } from './objectWriter.ts'
 import type { RemovalBrake } from './removalBrake.ts'
-import { Removals } from './removals.ts'
+import type { Removals } from './removals.ts'
 
-interface DownsyncDeps {
-  /** Reads, and writes unless `as` is there. */
-  cluster: SpaceClient
-  /** The cluster in the name of a user. What a space owns is then written as `orrery:space:<id>`, so that the cluster's own access
-   * control judges it. */
-  as?: ((user: string) => SpaceClient) | undefined
-  served: ServedResources
-  mirror: MailboxMirror
-  /** The downsynced objects of the cluster. */
-  watches: ClusterWatches
-  plan: () => SyncPlan
-  /** Whether the mirror is complete: only then is an absent object a deleted one. */
-  mirrorComplete: () => boolean
-  /** Whether the mirror is being told as a whole. */
+interface DownsyncDeps extends DownsyncContext {
+  /** Whether a snapshot of the mailbox is being received. */
   isReading: () => boolean
-  /** What was written, in this run or before. */
-  echoes: Echoes
   refusals: Refusals
-  /** Is told what of the mailbox is not in the cluster as it should be. */
+  /** Takes objects of the mailbox that are not in the cluster as they should be. */
   outcomes: Pick<Outcomes, 'except' | 'settle' | 'exceptions' | 'isOpen'>
-  allowance: ClusterAllowance
   emptied: Pick<EmptiedNamespaces, 'remove'>
   brake: Pick<RemovalBrake, 'holdOf' | 'over'>
-  /** Whether all that is in the cluster already may be adopted. */
-  adoptExisting: boolean
   /** {@link Downsync.produced} may answer otherwise. */
   onProduced?: (key: SyncKey) => void
-  /** The object is to be looked at again. */
-  again: (key: SyncKey) => void
-  logger: Logger
-  clock: Clock
 }
 
 export class Downsync {
   readonly #deps: DownsyncDeps
-  readonly owners: ClusterOwners
   readonly #echoes: Echoes
+  readonly #owners: ClusterOwners
   readonly #removals: Removals
   readonly #carrier: Carrier
   readonly #order: ArrivalOrder
@@ -81,31 +54,15 @@ export class Downsync {
   constructor(deps: DownsyncDeps) {
     this.#deps = deps
     this.#echoes = deps.echoes
-    const { clock } = deps
-    const writer = new ObjectWriter({
+    this.#order = new ArrivalOrder(deps)
+    const { carrier, owners, removals } = clusterParts({
       ...deps,
-      clock,
-      ensureNamespace: (name, owner) => this.#carrier.ensureNamespace(name, owner),
-    })
-    this.#order = new ArrivalOrder({ ...deps, clock })
-    this.owners = new ClusterOwners({
-      ...deps,
-      clock,
-      writer: live => writer.as(ownerOf(live)),
       isBusy: key => this.#busy.has(keyText(key)),
-      staysPreserved: key => this.#removals.staysPreserved(key),
+      forgotten: key => this.#judged.delete(keyText(key)),
     })
-    this.#removals = new Removals({
-      ...deps,
-      clock,
-      writer,
-      owners: this.owners,
-      wasWritten: key => this.#echoes.get(keyText(key)) !== undefined,
-      recognized: (key, live) => this.#echoes.recognized(keyText(key), live),
-      forget: key => this.#forget(key),
-    })
-    const { owners } = this
-    this.#carrier = new Carrier({ ...deps, clock, writer, owners, removals: this.#removals })
+    this.#carrier = carrier
+    this.#owners = owners
+    this.#removals = removals
   }
 
   /** Tells of an object that an earlier run left in the cluster. */
@@ -280,7 +237,7 @@ export class Downsync {
   /** The cluster's word about an object, also the last one: what has run to its end may be gone in the same moment. */
   observed(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void {
     this.#noteEnd(keyOf(resource, change.object), change.object)
-    this.owners.observed(resource, change)
+    this.#owners.observed(resource, change)
   }
 
   #noteEnd(key: SyncKey, live: Readonly<KubeObject>): void {
@@ -318,12 +275,5 @@ export class Downsync {
   #except(key: SyncKey, trouble: Trouble): void {
     const { mirror, outcomes } = this.#deps
     outcomes.except(key, Number(mirror.get(key)?.object.metadata.resourceVersion ?? 0), trouble)
-  }
-
-  #forget(key: SyncKey): void {
-    const text = keyText(key)
-    this.#echoes.forget(text)
-    this.#judged.delete(text)
-    this.#carrier.forget(key)
   }
 }

@@ -5,26 +5,16 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
-import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import { fieldsOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
+import { fieldsOf, type SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, isServersOwn, ownerOf } from '../objects/ownership.ts'
-import type { ServedResources } from '../sees/served.ts'
-import { inNameOf } from './objectWriter.ts'
+import { type DownsyncContext, inNameOf } from './context.ts'
 
-interface EmptiedNamespacesDeps {
-  cluster: SpaceClient
-  /** The cluster in the name of a user: see `DownsyncDeps`. */
-  as?: ((user: string) => SpaceClient) | undefined
-  served: ServedResources
-  mirror: MailboxMirror
-  mirrorComplete: () => boolean
-  allowance: ClusterAllowance
-  logger: Logger
-}
+type EmptiedNamespacesDeps = Pick<
+  DownsyncContext,
+  'cluster' | 'as' | 'served' | 'mirror' | 'mirrorComplete' | 'allowance' | 'logger'
+>
 
 /** While objects from the center are still going: twice as long each time, up to the second number. */
 const FIRST_MS = 1000

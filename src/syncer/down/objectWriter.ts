@@ -6,8 +6,6 @@ import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
 import { isStatusError, namespaceTrouble, StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Pointer } from '../../placement/content/leftFields.ts'
 import { OVERWRITE } from '../../placement/words/placement.ts'
@@ -26,30 +24,16 @@ import {
   stillLeft,
   toHandOver,
 } from '../objects/handOver.ts'
-import { claimsOfOurs, ownerOf, SYNCER_MANAGER, spaceUser } from '../objects/ownership.ts'
+import { claimsOfOurs, ownerOf, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { declaringNothing } from '../objects/release.ts'
 import { choiceOf } from '../objects/unionMembers.ts'
 import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from '../objects/wholeUpdate.ts'
-import type { ServedResources } from '../sees/served.ts'
+import { type DownsyncContext, inNameOf } from './context.ts'
 import { Dialect } from './dialect.ts'
 
-interface ObjectWriterDeps {
-  cluster: SpaceClient
-  /** As in the downsync. */
-  as?: ((user: string) => SpaceClient) | undefined
-  served: Pick<ServedResources, 'refresh'>
+interface ObjectWriterDeps extends Pick<DownsyncContext, 'cluster' | 'as' | 'served' | 'logger' | 'clock'> {
   /** Makes a Namespace of the mailbox in the cluster, for an object of that owner; false when that is not wanted there. */
   ensureNamespace(name: string, owner: string | undefined): Promise<boolean>
-  logger: Logger
-  clock: Clock
-}
-
-/** The cluster in the name of the space that owns an object, where the syncer impersonates. */
-export function inNameOf(
-  owner: string | undefined,
-  { cluster, as }: Pick<ObjectWriterDeps, 'cluster' | 'as'>,
-): SpaceClient {
-  return as && owner !== undefined ? as(spaceUser(owner)) : cluster
 }
 
 interface ApplyTarget {

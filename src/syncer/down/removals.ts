@@ -4,42 +4,24 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
+import type { DiscoveredResource } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { DOWNSYNCED, isProjected } from '../../placement/words/placement.ts'
-import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { fieldsOf, keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { disclaimed, isPreserved } from '../objects/release.ts'
-import type { ClusterWatches } from '../sees/clusterWatches.ts'
-import type { ServedResources } from '../sees/served.ts'
 import { goingAway, type Outcome } from '../tells/verdicts.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
+import type { DownsyncContext } from './context.ts'
 import type { ObjectWriter } from './objectWriter.ts'
 import { RemovalOrder } from './removalOrder.ts'
 
-export interface RemovalsDeps {
-  cluster: SpaceClient
+interface RemovalsDeps extends DownsyncContext {
   writer: Pick<ObjectWriter, 'as' | 'handBack'>
   owners: Pick<ClusterOwners, 'letGo' | 'left' | 'keptBy'>
-  served: Pick<ServedResources, 'find' | 'all'>
-  mirror: Pick<MailboxMirror, 'get'>
-  watches: Pick<ClusterWatches, 'get'>
-  mirrorComplete: () => boolean
-  allowance: Pick<ClusterAllowance, 'refusalOf'>
-  /** Whether this run wrote it. */
-  wasWritten(key: SyncKey): boolean
-  /** What the cluster holds, as whose it is: with the mark of what was made although somebody took that off. */
-  recognized(key: SyncKey, live: Readonly<KubeObject>): Readonly<KubeObject>
   /** Nothing of ours is there any more. */
   forget(key: SyncKey): void
-  /** The object is to be looked at again. */
-  again(key: SyncKey): void
-  logger: Logger
-  clock: Clock
 }
 
 /** Why the syncer deletes from the cluster. */
@@ -110,10 +92,10 @@ export class Removals {
 
   /** The refusal says why it stays although nobody wants it any more. */
   async remove(key: SyncKey, held: boolean): Promise<Outcome> {
-    const { cluster, served, watches, wasWritten, recognized, forget } = this.#deps
+    const { cluster, served, watches, echoes, forget } = this.#deps
     const text = keyText(key)
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
-    if (!wasWritten(key) && !this.#leftovers.has(text) && !watches.get(key, key)) {
+    if (!echoes.get(text) && !this.#leftovers.has(text) && !watches.get(key, key)) {
       this.#left.delete(text)
       this.#order.over(key)
       return {}
@@ -128,7 +110,7 @@ export class Removals {
     const resource = served.find(key)
     const found = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     const isOther = found && (await this.#isHeldInAnotherGroup(key, found))
-    const live = found && !isOther && recognized(key, found)
+    const live = found && !isOther && echoes.recognized(text, found)
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return {}
     if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)

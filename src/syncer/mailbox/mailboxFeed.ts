@@ -5,15 +5,13 @@
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
 import { retrying } from '../../client/retrying.ts'
+import type { WorkRuntime } from '../../client/runtime.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { SPOKEN } from '../../placement/desks/syncProtocol.ts'
 import { isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import type { SyncerState } from './syncerState.ts'
 import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
@@ -34,17 +32,13 @@ export interface FeedPosition {
   readonly epoch: string
 }
 
-interface MailboxFeedOptions {
+interface MailboxFeedOptions extends Omit<WorkRuntime, 'guard'> {
   client: Client
   space: string
   /** As reports to the center name it, whose word lasts as long as the stream. Absent: nothing is reported. */
   session?: string | undefined
   /** Holds the mirror, and keeps it where it can. */
   state: SyncerState
-  logger: Logger
-  clock: Clock
-  random: Random
-  turns: WorkTurns
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
   /** Everything up to {@link MailboxFeed.position} was told, and there was something; or the center is in another life. */
@@ -189,9 +183,9 @@ export class MailboxFeed {
    */
   async findGoal(signal: AbortSignal): Promise<void> {
     if (this.#cursor === undefined) return
-    const { client, space, logger, clock, random } = this.#options
-    const options = { what: 'asking for the state of the mailbox', signal, logger }
-    const list = await retrying({ ...options, clock, random }, () =>
+    const { client, space } = this.#options
+    const what = 'asking for the state of the mailbox'
+    const list = await retrying({ ...this.#options, what, signal }, () =>
       client.in(space).list(SYNCER_CONFIGS, { limit: 1 }),
     )
     if (list === undefined || this.#complete || this.#cursor === undefined) return
@@ -200,14 +194,10 @@ export class MailboxFeed {
   }
 
   #newSource(): StreamSource {
-    const { client, space, logger, clock, random, turns } = this.#options
+    const { client } = this.#options
     return new StreamSource({
-      turns,
+      ...this.#options,
       client: { in: name => client.in(name), stream: options => this.#observed(options) },
-      space,
-      logger,
-      clock,
-      random,
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
       keeps: true,
       protocols: SPOKEN,

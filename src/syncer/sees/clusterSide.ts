@@ -2,25 +2,18 @@
  * What the syncer sees of the cluster: what it serves and what it holds of the kinds that the plan names. Turns every change
  * on either side into keys for the queues.
  */
-import { objects } from '../../apimachinery/fields.ts'
 import {
   type GroupResource,
   type GroupVersionResource,
   groupResourceName,
-  isRecord,
   type KubeObject,
 } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { atMost } from '../../client/atMost.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import { type Clock, pause } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
-import type { Logger } from '../../client/logger.ts'
-import { retrying } from '../../client/retrying.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import type { WorkQueue } from '../../client/workqueue.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../placement/words/placement.ts'
 import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import {
@@ -31,21 +24,19 @@ import {
   syncPlan,
   wantsDefinition,
 } from '../mailbox/syncPlan.ts'
-import { isAdopted, isOurs, isUpsynced } from '../objects/ownership.ts'
-import { listProjected, PROJECTED } from './clusterLists.ts'
+import { isUpsynced } from '../objects/ownership.ts'
+import { PROJECTED } from './clusterLists.ts'
 import { ClusterWatches } from './clusterWatches.ts'
+import { findLeftovers } from './leftovers.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
-import { ServedResources } from './served.ts'
+import { refreshAfter, ServedResources } from './served.ts'
 
-interface ClusterSideDeps {
+interface ClusterSideDeps extends Runtime {
   cluster: SpaceClient
   mailboxServed: ServedResources
   mirror: MailboxMirror
   allowance: ClusterAllowance
   queues: { down: WorkQueue<SyncKey>; status: WorkQueue<SyncKey>; up: WorkQueue<SyncKey> }
-  logger: Logger
-  clock: Clock
-  random: Random
   signal: AbortSignal
   /** The cluster's word about what the center projected. */
   onProjected(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void
@@ -53,10 +44,11 @@ interface ClusterSideDeps {
   onConfig(): void
 }
 
-/** Kinds that are looked at for leftovers at a time: there are many, and nobody waits for it. */
-const LOOKS = 2
-/** An established CRD is served a moment later. */
-const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
+/** An object of the mailbox or the cluster. */
+interface Held {
+  readonly resource: GroupResource
+  readonly object: Readonly<KubeObject>
+}
 
 export class ClusterSide {
   readonly served: ServedResources
@@ -79,28 +71,22 @@ export class ClusterSide {
     this.#deps = deps
     this.#inMailbox = new ProjectedObjects(deps.mirror)
     this.served = new ServedResources(client)
-    const common = {
-      client,
-      logger,
-      clock,
-      random,
-      onSynced: (resource: GroupResource) => this.#queueUpsynced(resource),
-    }
+    const common = { client, logger, clock, random }
+    const onSynced = (resource: GroupResource): void => this.#queueUpsynced(resource)
     this.projected = new ClusterWatches({
-      client,
-      logger,
-      clock,
-      random,
+      ...common,
       labelSelector: PROJECTED,
       onChange: (resource, change) => this.#projectedChanged(resource, change),
       onMissing: key => queues.down.add(key),
     })
     this.born = new ClusterWatches({
       ...common,
+      onSynced,
       onChange: (resource, { object }) => queues.up.add(keyOf(resource, object)),
     })
     this.definitions = new ClusterWatches({
       ...common,
+      onSynced,
       onChange: (_resource, { type, object }) => this.#definitionChanged(object, type === 'delete'),
     })
     this.served.onChange(({ changed }) => this.#clusterServes(changed))
@@ -159,16 +145,21 @@ export class ClusterSide {
 
   /** On either side. */
   lookAtAll(): void {
-    const { mirror, queues } = this.#deps
-    for (const { resource, object } of mirror.values()) {
-      if (isSyncConfig(resource)) continue
-      const key = keyOf(resource, object)
-      queues.down.add(key)
-      queues.status.add(key)
-      if (isUpsynced(object)) queues.up.add(key)
-    }
-    for (const { resource, object } of this.projected.objects()) queues.down.add(keyOf(resource, object))
-    for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
+    const { mirror } = this.#deps
+    const isCarried = ({ resource }: Held): boolean => !isSyncConfig(resource)
+    this.#add('down', mirror.values(), isCarried)
+    this.#add('status', mirror.values(), isCarried)
+    this.#add('up', mirror.values(), isBorn)
+    this.#add('down', this.projected.objects())
+    this.#add('up', this.born.objects())
+  }
+
+  #add(
+    queue: keyof ClusterSideDeps['queues'],
+    all: Iterable<Held>,
+    isMeant: (one: Held) => boolean = () => true,
+  ): void {
+    for (const one of all) if (isMeant(one)) this.#deps.queues[queue].add(keyOf(one.resource, one.object))
   }
 
   /** The cluster was out of reach, and may be another than before: what is known of it is asked anew. */
@@ -176,54 +167,17 @@ export class ClusterSide {
     await Promise.all([this.projected.listAnew(), this.born.listAnew(), this.definitions.listAnew()])
   }
 
-  /**
-   * What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. One object is one
-   * object, by uid, in however many groups and kinds the cluster serves it: the others of its keys go to `another`.
-   */
+  /** As {@link findLeftovers}. Each that is found is queued, too. */
   async findLeftovers(
     found: (key: SyncKey, object: Readonly<KubeObject>) => void,
-    another: (key: SyncKey) => void = () => {},
+    twin: (key: SyncKey) => void = () => {},
   ): Promise<void> {
-    const { allowance, mirror, mailboxServed, queues } = this.#deps
-    const listed = [...this.served.all()]
-      .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
-      .filter(resource => allowance.mayCarry(resource, resource.namespaced))
-    const report = (key: SyncKey, object: Readonly<KubeObject>): void => {
+    const { queues } = this.#deps
+    const queued = (key: SyncKey, object: Readonly<KubeObject>): void => {
       found(key, object)
       queues.down.add(key)
     }
-    const held = new Set<string | undefined>()
-    const others: { key: SyncKey; object: Readonly<KubeObject> }[] = []
-    await atMost(LOOKS, listed, async resource => {
-      for (const object of await this.#projectedOf(resource)) {
-        const key = keyOf(resource, object)
-        const isHeld = mirror.get(key) !== undefined
-        if (isHeld) held.add(object.metadata.uid)
-        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION) && !isAdopted(object)) continue
-        if (isHeld) report(key, object)
-        else others.push({ key, object })
-      }
-    })
-    // a key that the mailbox serves is the one that it may have held
-    const [known, unknown] = [true, false].map(is =>
-      others.filter(o => (mailboxServed.find(o.key) !== undefined) === is),
-    )
-    for (const { key, object } of [...known!, ...unknown!]) {
-      const { uid } = object.metadata
-      if (uid !== undefined && held.has(uid)) another(key)
-      else report(key, object)
-      held.add(uid)
-    }
-  }
-
-  async #projectedOf(resource: DiscoveredResource): Promise<readonly KubeObject[]> {
-    const { cluster, logger, clock, random, signal } = this.#deps
-    const what = `looking for leftovers of an earlier run among ${groupResourceName(resource)}`
-    const unseen = (err: unknown): void => logger.warn({ err }, `${what} is not possible`)
-    const found = await retrying({ what, signal, logger, clock, random }, () =>
-      listProjected(cluster, resource, unseen),
-    )
-    return found ?? []
+    await findLeftovers({ ...this.#deps, served: this.served, found: queued, twin })
   }
 
   #planChanges(): void {
@@ -256,10 +210,9 @@ export class ClusterSide {
   }
 
   #queueUpsync(): void {
-    const { mirror, queues } = this.#deps
-    for (const { resource, object } of this.born.objects()) queues.up.add(keyOf(resource, object))
-    for (const { resource, object } of this.definitions.objects()) queues.up.add(keyOf(resource, object))
-    for (const { resource, object } of mirror.values()) if (isUpsynced(object)) queues.up.add(keyOf(resource, object))
+    this.#add('up', this.born.objects())
+    this.#add('up', this.definitions.objects())
+    this.#add('up', this.#deps.mirror.values(), isBorn)
   }
 
   /** Watches of the cluster follow the plan and what the cluster serves. */
@@ -289,25 +242,20 @@ export class ClusterSide {
   }
 
   #clusterServes(changed: ReadonlySet<string>): void {
-    const { mirror, queues } = this.#deps
+    const { mirror } = this.#deps
     this.#planChanges() // kinds may have learnt their resources
     this.#watch()
-    for (const { resource, object } of mirror.values()) {
-      if (!changed.has(groupResourceName(resource))) continue
-      const key = keyOf(resource, object)
-      queues.down.add(key)
-      if (isUpsynced(object)) queues.up.add(key)
-    }
+    const isChanged = ({ resource }: Held): boolean => changed.has(groupResourceName(resource))
+    this.#add('down', mirror.values(), isChanged)
+    this.#add('up', mirror.values(), one => isChanged(one) && isBorn(one))
   }
 
   #mailboxServes(changed: ReadonlySet<string>): void {
-    const { queues } = this.#deps
     this.#planChanges()
     this.#watch()
-    for (const { resource, object } of this.born.objects())
-      if (changed.has(groupResourceName(resource))) queues.up.add(keyOf(resource, object))
-    for (const { resource, object } of this.projected.objects())
-      if (changed.has(groupResourceName(resource))) queues.status.add(keyOf(resource, object))
+    const isChanged = ({ resource }: Held): boolean => changed.has(groupResourceName(resource))
+    this.#add('up', this.born.objects(), isChanged)
+    this.#add('status', this.projected.objects(), isChanged)
   }
 
   #projectedChanged(resource: GroupVersionResource, { type, object }: CacheChange): void {
@@ -318,8 +266,7 @@ export class ClusterSide {
     queues.status.add(key)
     if (type !== 'delete' || groupResourceName(key) !== 'namespaces') return
     // What could not be applied while the Namespace was going away can be now.
-    for (const { resource: member, object: inside } of mirror.values())
-      if (inside.metadata.namespace === key.name) queues.down.add(keyOf(member, inside))
+    this.#add('down', mirror.values(), ({ object: inside }) => inside.metadata.namespace === key.name)
   }
 
   #definitionChanged(object: KubeObject, gone: boolean): void {
@@ -335,26 +282,15 @@ export class ClusterSide {
   /** Everything that we carried of a resource whose first list is complete: some of it may be gone. */
   #queueUpsynced(resource: GroupResource): void {
     const name = groupResourceName(resource)
-    const { mirror, queues } = this.#deps
-    for (const { resource: carried, object } of mirror.values()) {
-      // Without its CRD a kind is gone as a whole.
-      const concerned = groupResourceName(carried) === name || name === groupResourceName(CRDS)
-      if (concerned && isUpsynced(object)) queues.up.add(keyOf(carried, object))
-    }
+    // without its CRD a kind is gone as a whole
+    const isConcerned = ({ resource: carried }: Held): boolean =>
+      groupResourceName(carried) === name || name === groupResourceName(CRDS)
+    this.#add('up', this.#deps.mirror.values(), one => isConcerned(one) && isBorn(one))
   }
 
-  /** Asks anew what is served after a CRD changed: now, and again for a while when the CRD is established and still missing. */
+  /** As {@link refreshAfter}. */
   #servedSoon(served: ServedResources, definition: Readonly<KubeObject> | undefined): void {
-    const { logger, clock, random, signal } = this.#deps
-    const run = async (): Promise<void> => {
-      const expected = definition && servedBy(definition)
-      for (const waitMs of SERVED_SOON_MS) {
-        await retrying({ what: 'discovery', signal, logger, clock, random }, () => served.refresh())
-        if (expected === undefined || served.find(expected) !== undefined || signal.aborted) return
-        await pause(clock, waitMs, signal)
-      }
-    }
-    const task = run().finally(() => this.#tasks.delete(task))
+    const task = refreshAfter(served, definition, this.#deps).finally(() => this.#tasks.delete(task))
     this.#tasks.add(task)
   }
 
@@ -368,13 +304,8 @@ export class ClusterSide {
   }
 }
 
-/** What an established CRD makes the server serve. */
-function servedBy(definition: Readonly<KubeObject>): GroupResource | undefined {
-  const { spec, status } = definition
-  if (!objects(status, 'conditions').some(condition => condition.type === 'Established' && condition.status === 'True'))
-    return undefined
-  if (!isRecord(spec) || typeof spec.group !== 'string' || !isRecord(spec.names)) return undefined
-  return { group: spec.group, resource: String(spec.names.plural) }
+function isBorn({ object }: Held): boolean {
+  return isUpsynced(object)
 }
 
 function carries(config: Readonly<KubeObject> | undefined): boolean {

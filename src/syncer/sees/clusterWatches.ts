@@ -7,11 +7,10 @@ import {
   groupResourceName,
   type KubeObject,
 } from '../../apimachinery/object.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, pause } from '../../client/clock.ts'
+import { pause } from '../../client/clock.ts'
 import { type CacheChange, Informer } from '../../client/informer.ts'
-import type { Logger } from '../../client/logger.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { CLUSTER_LIST } from './clusterLists.ts'
 
@@ -28,11 +27,8 @@ interface Watched {
 
 const PATIENCE_MS = 5000
 
-interface ClusterWatchesDeps {
+interface ClusterWatchesDeps extends Runtime {
   client: SpaceClient
-  logger: Logger
-  clock: Clock
-  random: Random
   /** Narrows the watches. */
   labelSelector?: string
   /** Hears of every change, the first list included. */
@@ -128,18 +124,10 @@ export class ClusterWatches {
 
   /** @param before knew the resource until now; of what the first list does not hold any more the end is told */
   #start(resource: GroupVersionResource, before?: Watched): Watched {
-    const { client, logger, clock, random, labelSelector, onChange, onSynced, onMissing } = this.#deps
+    const { clock, onChange, onSynced, onMissing } = this.#deps
     const early = before?.early ?? new Map<string, SyncKey>()
     const stop = new AbortController()
-    const informer = new Informer({
-      client,
-      resource,
-      logger,
-      mostBytes: CLUSTER_LIST.mostBytes,
-      clock,
-      random,
-      ...(labelSelector && { labelSelector }),
-    })
+    const informer = new Informer({ ...this.#deps, resource, mostBytes: CLUSTER_LIST.mostBytes })
     informer.subscribe(change => onChange(resource, change))
     if (before)
       void informer.synced.then(() => {

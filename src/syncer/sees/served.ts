@@ -1,10 +1,14 @@
 /** What a server serves, from discovery, asked again when its CRDs change or something expected is missing. */
 
+import { objects, record } from '../../apimachinery/fields.ts'
 import { nearestVersion } from '../../apimachinery/nearestVersion.ts'
-import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { pause } from '../../client/clock.ts'
 import { DiscoveryError } from '../../client/discoveryError.ts'
+import { retrying } from '../../client/retrying.ts'
+import type { Runtime } from '../../client/runtime.ts'
 
 interface ServedChange {
   /** `resource.group` of what came, went or changed. */
@@ -110,4 +114,32 @@ function isAsBefore(old: DiscoveredResource, now: DiscoveredResource): boolean {
     old.subresources.length === now.subresources.length &&
     equalJson(old.versions, now.versions)
   )
+}
+
+/** An established CRD is served a moment later. */
+const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
+
+/** Refreshes after a CRD changed: now, and again for a while when the CRD is established and its kind still missing. */
+export async function refreshAfter(
+  served: ServedResources,
+  definition: Readonly<KubeObject> | undefined,
+  runtime: Runtime & { signal: AbortSignal },
+): Promise<void> {
+  const { clock, signal } = runtime
+  const expected = definition && definedBy(definition)
+  for (const waitMs of SERVED_SOON_MS) {
+    await retrying({ ...runtime, what: 'discovery' }, () => served.refresh())
+    if (expected === undefined || served.find(expected) !== undefined || signal.aborted) return
+    await pause(clock, waitMs, signal)
+  }
+}
+
+/** The resource of an established CRD. */
+function definedBy({ spec, status }: Readonly<KubeObject>): GroupResource | undefined {
+  const isEstablished = objects(status, 'conditions').some(one => one.type === 'Established' && one.status === 'True')
+  const { group, names } = record(spec)
+  const { plural } = record(names)
+  return isEstablished && typeof group === 'string' && typeof plural === 'string'
+    ? { group, resource: plural }
+    : undefined
 }

@@ -7,11 +7,9 @@ import { str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import { Informer } from '../../client/informer.ts'
-import type { Logger } from '../../client/logger.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
 import { SYNCER_MANAGER } from '../objects/ownership.ts'
@@ -125,17 +123,13 @@ export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, c
 
 /** Follows the note until the signal aborts; tells what it says after each change, `undefined` when it is gone. */
 export async function watchRecord(
-  options: { client: SpaceClient; logger: Logger; clock: Clock; random: Random },
+  options: Runtime & { client: SpaceClient },
   signal: AbortSignal,
   changed: (record: ClusterRecord | undefined) => void,
 ): Promise<void> {
   const { namespace, name } = CLUSTER_RECORD
-  const informer = new Informer({
-    ...options,
-    resource: CONFIG_MAPS,
-    namespace,
-    fieldSelector: `metadata.name=${name}`,
-  })
+  const fieldSelector = `metadata.name=${name}`
+  const informer = new Informer({ ...options, resource: CONFIG_MAPS, namespace, fieldSelector })
   informer.subscribe(({ type, object }) => changed(type === 'delete' ? undefined : recordIn(object)))
   await informer.run(signal)
 }

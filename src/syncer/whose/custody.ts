@@ -2,12 +2,10 @@
  * Whose the cluster is while a syncer runs: asked before it serves, watched while it does, and found out again when the cluster
  * was out of sight. What does not belong together ends the syncer; what identity.ts says of one moment, this says of a whole run.
  */
-import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { retrying } from '../../client/retrying.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import {
   type ClusterRecord,
   forgetConfirmation,
@@ -30,7 +28,7 @@ import {
   requireOtherServer,
 } from './identity.ts'
 
-interface CustodyDeps {
+interface CustodyDeps extends Runtime {
   mailbox: SpaceClient
   /** The same mailbox, to look at: it begins no session, so that a syncer that serves goes on. */
   looking: SpaceClient
@@ -48,9 +46,6 @@ interface CustodyDeps {
   onConfirmed: (hash: string | undefined) => void
   /** Mailbox and cluster do not belong together: the syncer is to end. See {@link Custody.refusal}. */
   onRefused: () => void
-  logger: Logger
-  clock: Clock
-  random: Random
   signal: AbortSignal
 }
 
@@ -129,7 +124,7 @@ export class Custody {
 
   /** Until the syncer ends: somebody may hand the cluster over meanwhile, or delete the note by mistake. */
   async guard(given: Mailbox): Promise<void> {
-    const { cluster, isServing, isLeaving, onConfirmed, logger, clock, random, signal } = this.#deps
+    const { cluster, isServing, isLeaving, onConfirmed, signal } = this.#deps
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (isLeaving() && now === undefined) return // by us
@@ -140,7 +135,7 @@ export class Custody {
       else if (now.cluster !== this.#noted?.cluster) writing = Promise.all([writing, this.#checkIsOurs()])
       onConfirmed(now?.confirmed)
     }
-    await watchRecord({ client: cluster, logger, clock, random }, signal, changed)
+    await watchRecord({ ...this.#deps, client: cluster }, signal, changed)
     await writing
   }
 
@@ -182,8 +177,7 @@ export class Custody {
   }
 
   async #persist<T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> {
-    const { logger, clock, random, signal } = this.#deps
-    return await retrying({ what, logger, clock, random, signal }, attempt)
+    return await retrying({ ...this.#deps, what }, attempt)
   }
 
   /** `undefined` when the syncer ends, because of what it was given or for another reason. */

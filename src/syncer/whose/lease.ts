@@ -16,11 +16,10 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { num, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { writesAfter } from '../../client/aroundCalls.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, pause, steadyMs } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
+import { pause, steadyMs } from '../../client/clock.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
 import { SYNCER_MANAGER } from '../objects/ownership.ts'
@@ -32,14 +31,11 @@ const ALONE_MS = 600_000
 /** Renewals in a row without an answer that are all remembered. */
 const MAX_TRIES = 100
 
-interface LeaseOptions {
+interface LeaseOptions extends Runtime {
   cluster: SpaceClient
   /** Of this process and no other. */
   holder: string
   durationMs: number
-  logger: Logger
-  clock: Clock
-  random: Random
   signal: AbortSignal
   /** Somebody else took over. */
   onLost(): void

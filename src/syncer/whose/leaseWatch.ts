@@ -4,11 +4,11 @@
  */
 import { str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, steadyMs } from '../../client/clock.ts'
+import { steadyMs } from '../../client/clock.ts'
 import { Informer } from '../../client/informer.ts'
 import { silentLogger } from '../../client/logger.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
 
 export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -35,13 +35,11 @@ export function heldIn(object: KubeObject): Held {
   }
 }
 
-interface LeaseWatchOptions {
+interface LeaseWatchOptions extends Pick<Runtime, 'clock' | 'random'> {
   cluster: SpaceClient
   /** Who watches, and holds the Lease. */
   holder: string
   durationMs: number
-  clock: Clock
-  random: Random
   /** A standby came, or the Lease is another's or gone. */
   onNews(): void
 }
@@ -73,15 +71,14 @@ export class LeaseWatch {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, holder, onNews } = this.#options
+    const { cluster, holder, onNews } = this.#options
     const { namespace, name } = CLUSTER_RECORD
     const informer = new Informer({
+      ...this.#options,
       client: cluster,
       resource: LEASES,
       namespace,
       fieldSelector: `metadata.name=${name}`,
-      clock,
-      random,
       logger: silentLogger,
     })
     informer.subscribe(({ type, object }) => {

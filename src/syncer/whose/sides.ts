@@ -4,16 +4,15 @@
  */
 
 import { writesAfter } from '../../client/aroundCalls.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { Runtime } from '../../client/runtime.ts'
 import { ClusterLease } from './lease.ts'
 import { Link, type LinkState } from './link.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 
-interface SidesOptions {
+interface SidesOptions extends Runtime {
   center: Client
   space: string
   /** The mailbox by a credential that begins no session. Default: by that of `center`. */
@@ -22,9 +21,6 @@ interface SidesOptions {
   impersonate?: ((user: string) => SpaceClient) | undefined
   lease?: { holder: string; durationMs: number } | undefined
   limit?: { qps: number; burst: number } | undefined
-  logger: Logger
-  clock: Clock
-  random: Random
   signal: AbortSignal
   /** The cluster became out of reach, or answers again. */
   onReach: (isUp: boolean) => void
@@ -53,7 +49,7 @@ export class Sides {
   readonly #clusterLink: Link
 
   constructor(options: SidesOptions) {
-    const { clock, signal, space, impersonate, limit, known, onReach, onLost, onRolledBack } = options
+    const { clock, signal, space, impersonate, limit, known, onReach } = options
     this.#centerLink = new Link({
       name: 'the center',
       refusedHint:
@@ -78,15 +74,11 @@ export class Sides {
     const lease =
       options.lease &&
       new ClusterLease({
+        ...options,
         ...options.lease,
         logger,
-        clock,
-        random: options.random,
         // without the pace of all else: a Lease that waits is lost
         cluster: this.#clusterLink.watchOver(options.cluster),
-        signal,
-        onLost,
-        onRolledBack,
       })
     const bucket = limit && new TokenBucket({ ...limit, clock, signal })
     const paced = (client: SpaceClient): SpaceClient =>
