@@ -1,4 +1,7 @@
-/** `kubeconfig`: a client certificate for one user of one space, requested and approved with the caller's rights. */
+/**
+ * `kubeconfig`: the file by which a member reaches the space of a team. A client certificate is requested and approved with the caller's
+ * rights. Users of OpenID Connect sign in by themselves, and a token is taken as it is.
+ */
 import { randomUUID } from 'node:crypto'
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
@@ -16,6 +19,7 @@ import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
 import { parseSeconds } from './arguments.ts'
+import { type CredentialOrder, oidcCredential, tokenCredential } from './memberCredentials.ts'
 import { serverAccess } from './prepForSyncer.ts'
 import { requireRights } from './requireRights.ts'
 import { type CommonOptions, inSession } from './sessions.ts'
@@ -26,11 +30,17 @@ interface MemberOptions extends CommonOptions {
   for: string
   /** Absent: the groups of the team's members. */
   group?: string[]
-  lifetime: string
+  lifetime?: string
+  /** Of OpenID Connect, as the server has them. */
+  oidcIssuerUrl?: string
+  oidcClientId?: string
+  oidcExtraScope?: string[]
+  /** File with a token; `-` is standard input. */
+  tokenFile?: string
   /** File; `-` is stdout, `json`, `yaml` and `name` are forms of it there. Default: `<user>.kubeconfig`. */
   output?: string
   /** Seconds to wait for the certificate. */
-  timeout: string
+  timeout?: string
 }
 
 const REQUESTS: GroupVersionResource = {
@@ -41,14 +51,54 @@ const REQUESTS: GroupVersionResource = {
 const SIGNERS: GroupVersionResource = { ...REQUESTS, resource: 'signers' }
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 
+interface Made {
+  /** As the user of a kubeconfig has it. */
+  readonly credential: object
+  /** What it is, for people. */
+  readonly facts: readonly string[]
+  readonly note?: string | undefined
+}
+
 export async function memberKubeconfig(options: MemberOptions, terminal: Terminal): Promise<void> {
   const user = options.for.trim()
   if (user === '') throw new CommandError('--for is empty; name the user')
-  const expirationSeconds = certificateSeconds(options.lifetime)
-  const timeoutSeconds = parseSeconds(options.timeout)
+  const make = makerFor(options)
   await inSession(options, terminal, async session => {
     requireOrdinaryAddress(session)
     const path = await currentPath(session)
+    const { credential, facts, note } = await make({ session, path, user, terminal })
+    await written(options, { user, kubeconfig: kubeconfigIn(session, path, user, credential) }, terminal, facts)
+    if (note !== undefined) terminal.err(`Note: ${note}`)
+  })
+}
+
+/** Flags that go with a certificate alone. */
+const OF_CERTIFICATES = ['group', 'lifetime', 'timeout'] as const
+
+/** @throws CommandError for flags that do not go together */
+function makerFor(options: MemberOptions): (order: CredentialOrder) => Promise<Made> {
+  const { oidcIssuerUrl, oidcClientId, oidcExtraScope, tokenFile } = options
+  const isOidc = [oidcIssuerUrl, oidcClientId, oidcExtraScope].some(value => value !== undefined)
+  if (!isOidc && tokenFile === undefined) return certificateMaker(options)
+  if (isOidc && tokenFile !== undefined)
+    throw new CommandError('--token-file does not go with --oidc flags; choose one')
+  const alone = OF_CERTIFICATES.find(name => options[name] !== undefined)
+  if (alone !== undefined)
+    throw new CommandError(`--${alone} is about a certificate, and does not go with --oidc flags or --token-file`)
+  if (tokenFile !== undefined) return order => tokenCredential(order, tokenFile)
+  if (oidcIssuerUrl === undefined || oidcClientId === undefined)
+    throw new CommandError('--oidc-issuer-url and --oidc-client-id go together; name both, as the server has them')
+  const credential = oidcCredential({ issuerUrl: oidcIssuerUrl, clientId: oidcClientId, scopes: oidcExtraScope ?? [] })
+  return async () => ({
+    credential,
+    facts: [`its user signs in at ${oidcIssuerUrl}, by the plugin kubectl oidc-login`],
+  })
+}
+
+function certificateMaker(options: MemberOptions): (order: CredentialOrder) => Promise<Made> {
+  const expirationSeconds = certificateSeconds(options.lifetime ?? '720h')
+  const timeoutSeconds = parseSeconds(options.timeout ?? '30')
+  return async ({ session, path, user }) => {
     const space = session.client.in(path)
     await requireRights(session.client, [
       { space: path, verb: 'create', resource: REQUESTS },
@@ -61,15 +111,17 @@ export async function memberKubeconfig(options: MemberOptions, terminal: Termina
     const { requestClient } = await import('../../apiserver/pki/issue.ts')
     const { requestPem, keyPem } = await requestClient({ commonName: user, organizations: groups })
     const certificate = await signed(space, { requestPem, expirationSeconds, timeoutSeconds })
-    const kubeconfig = kubeconfigIn(session, path, { user, certificate, keyPem })
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
     const until = new Date(Date.now() + expirationSeconds * 1000).toISOString().slice(0, 16)
-    await written(options, { user, kubeconfig }, terminal, [
-      `groups ${groups.join(', ') || '<none>'}`,
-      `counts in ${path} alone until ${until}Z`,
-    ])
-    if (groups.length === 0)
-      terminal.err(`Note: no group is in it: ${user} may do in ${path} as much as bindings to that user allow.`)
-  })
+    return {
+      credential: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(keyPem) },
+      facts: [`groups ${groups.join(', ') || '<none>'}`, `counts in ${path} alone until ${until}Z`],
+      note:
+        groups.length > 0
+          ? undefined
+          : `no group is in it: ${user} may do in ${path} as much as bindings to that user allow.`,
+    }
+  }
 }
 
 /** Groups that are in the team; none where the space is no team's. */
@@ -123,13 +175,7 @@ function refusalIn(request: KubeObject): string {
   return failed === undefined ? '' : str(failed, 'message') || 'the signer refuses it'
 }
 
-function kubeconfigIn(
-  session: Session,
-  path: string,
-  { user, certificate, keyPem }: { user: string; certificate: string; keyPem: string },
-): object {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64')
-  const credential = { 'client-certificate-data': base64(certificate), 'client-key-data': base64(keyPem) }
+function kubeconfigIn(session: Session, path: string, user: string, credential: object): object {
   const { name } = splitPath(path)
   const access = serverAccess(session, serverOf(session.base, path))
   return kubeconfigOf(access, credential, { cluster: 'orrery', context: name, user, namespace: 'default' })

@@ -46,23 +46,33 @@ export const REMOVE_TEAM: PluginCommand = {
   },
 }
 
+const REPEATED = (value: string, before?: string[]): string[] => [...(before ?? []), value]
+
 export const MEMBER_KUBECONFIG: PluginCommand = {
   line: 'kubeconfig',
-  summary: 'write a kubeconfig with a client certificate for one user, which counts in one space alone',
-  notes: 'A certificate cannot be revoked: take bindings away, or let it end soon.',
+  summary:
+    'write a kubeconfig for a user of one space, with a client certificate of that space, an OIDC sign-in or a token',
+  notes: `A certificate counts in that space alone, and cannot be revoked: take bindings away, or let it end soon. With the --oidc flags one file serves
+a whole team, each member signs in, and --for names the file. The name of a team with a certificate makes one for all its members to share.`,
   flags: [
     ...COMMON,
     SPACE,
-    flag('--for <user>', 'name of the user', { mandatory: true }),
+    flag('--for <user>', 'name of the user, or of the team', { mandatory: true }),
     flag('--group <name>', "group that the user is in, repeatable; default: groups of the team's members", {
-      parse: (group, before?: string[]) => [...(before ?? []), group],
+      parse: REPEATED,
     }),
-    flag('--lifetime <duration>', 'how long the certificate counts, at most 8760h (a year)', { default: '720h' }),
+    flag('--lifetime <duration>', 'how long the certificate counts, at most 8760h (a year); default: 720h'),
+    flag('--oidc-issuer-url <url>', 'the user signs in there, by the plugin "kubectl oidc-login"'),
+    flag('--oidc-client-id <id>', 'client of the provider, as the server has it'),
+    flag('--oidc-extra-scope <scope>', 'scope to ask for beside openid, repeatable: groups, email', {
+      parse: REPEATED,
+    }),
+    flag('--token-file <file>', 'put this token into it, "-": from standard input, once the server said whose it is'),
     flag(
       '-o, --output <file>',
       'where it goes, "-" for stdout, json, yaml or name for that form there; default: <user>.kubeconfig',
     ),
-    flag('--timeout <seconds>', 'how long to wait for the certificate', { default: '30' }),
+    flag('--timeout <seconds>', 'how long to wait for the certificate; default: 30'),
   ],
   load: async () => (await import('./memberKubeconfig.ts')).memberKubeconfig,
 }

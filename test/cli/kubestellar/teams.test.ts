@@ -315,6 +315,66 @@ t.test("a member's kubeconfig counts in the team's space alone", async t => {
     })
 })
 
+t.test('a member signs in by OpenID Connect, or comes with a token, without a certificate', async t => {
+  const issuer = ['--oidc-issuer-url', 'https://id.example.org']
+  const kubeconfig = async (...flags: string[]) => {
+    const { code, out, err } = await run(`kubeconfig --space root:shops ${flags.join(' ')} -o -`)
+    t.same({ code, err }, { code: 0, err: [] })
+    return parse(out.join('\n'))
+  }
+  const signedIn = await kubeconfig('--for shops', ...issuer, '--oidc-client-id orrery --oidc-extra-scope groups')
+  t.match(signedIn, {
+    clusters: [{ cluster: { server: `${base}/clusters/root:shops` } }],
+    users: [
+      {
+        name: 'shops',
+        user: {
+          exec: {
+            apiVersion: 'client.authentication.k8s.io/v1',
+            command: 'kubectl',
+            args: [
+              ...['oidc-login', 'get-token', '--oidc-issuer-url=https://id.example.org', '--oidc-client-id=orrery'],
+              '--oidc-extra-scope=groups',
+            ],
+            interactiveMode: 'IfAvailable',
+          },
+        },
+      },
+    ],
+  })
+  const [alices, nobodys, empty] = ['alices', 'nobodys', 'empty'].map(name => join(dir, `${name}.token`))
+  writeFileSync(alices!, `${ALICE}\n`)
+  writeFileSync(nobodys!, 'no-such-token')
+  writeFileSync(empty!, '\n')
+  t.match(await run(`kubeconfig --for alice --space root:shops --token-file ${alices} -o ${join(dir, 'alice.kc')}`), {
+    code: 0,
+    err: [/^Note: the user of the token may not enter root:shops yet: kubectl kubestellar ensure team/],
+  })
+  t.match(await run('ensure team shops --imw root:imw1 --members shops,clerks,user:alice'), { code: 0 })
+  t.match(await run(`kubeconfig --for alice --space root:shops --token-file ${alices} -o ${join(dir, 'alice.kc')}`), {
+    code: 0,
+    out: [/^Wrote the kubeconfig of alice to .*: the token of alice, which may enter root:shops$/],
+    err: [],
+  })
+  t.equal(statSync(join(dir, 'alice.kc')).mode & 0o777, 0o600)
+  const loaded = await loadKubeconfig(join(dir, 'alice.kc'))
+  const alice = httpClient({ ...loaded.options, server: loaded.base })
+  t.teardown(() => alice.close())
+  t.match(await alice.in('root:shops').list(NAMESPACES), { items: [] })
+  const wrong: [string, RegExp][] = [
+    [`--for bob --token-file ${alices}`, /the token is of user "alice"; say --for with that name/],
+    [`--for alice --token-file ${nobodys}`, /the server refuses the token/],
+    [`--for alice --token-file ${empty}`, /holds no token/],
+    [`--for alice --token-file ${join(dir, 'nowhere')}`, /nowhere cannot be read/],
+    [`--for alice --token-file ${alices} ${issuer.join(' ')}`, /choose one/],
+    [`--for mia ${issuer.join(' ')}`, /--oidc-issuer-url and --oidc-client-id go together/],
+    ['--for mia --oidc-issuer-url http://x --oidc-client-id y', /"http:\/\/x" is no https:\/\/ URL/],
+    [`--for mia ${issuer.join(' ')} --oidc-client-id y --lifetime 1h`, /--lifetime is about a certificate/],
+  ]
+  for (const [flags, message] of wrong)
+    t.match(await run(`kubeconfig --space root:shops ${flags} -o -`), { code: 1, out: [], err: [message] }, flags)
+})
+
 t.test('a team is removed with its grants, and nothing of another team is', async t => {
   const spec = { locationSelectors: [{}], downsync: [{ apiGroup: '', resources: ['configmaps'] }] }
   const placement = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'EdgePlacement', metadata: { name: 'prices' } }
