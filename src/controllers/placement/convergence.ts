@@ -3,16 +3,17 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ConvergedCopy } from './copies/copiesTogether.ts'
 import type { CopyReconciler } from './copies/copyReconciler.ts'
 import type { Decision } from './copies/decide.ts'
-import type { Task } from './join/task.ts'
+import type { Tasks } from './join/tasks.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Signals } from './signals/signals.ts'
+import type { ClusterReports } from './status/clusterReports.ts'
 
 export interface ConvergenceDeps {
   copies: Pick<CopyReconciler, 'reconcile'>
   copyChanged: Signals['copyChanged']
-  add(task: Task): void
-  /** Whether the cluster's report is to be looked at later anyway. */
-  isReportAwaited(mailbox: Mailbox): boolean
+  tasks: Pick<Tasks, 'add'>
+  /** Knows whether the cluster's report is due later anyway. */
+  clusterReports: Pick<ClusterReports, 'isAwaited'>
 }
 
 export class Convergence {
@@ -24,14 +25,14 @@ export class Convergence {
 
   /** A copy that was neither named nor reported behind is no news when it is found right. */
   async copy(mailbox: Mailbox, key: string, decision: Decision): Promise<ReconcileResult> {
-    const { copies, copyChanged, add } = this.#deps
+    const { copies, copyChanged, tasks } = this.#deps
     const ticket = mailbox.changes.ticket(key)
     const result = await copies
       .reconcile(mailbox, key, decision)
       .finally(() => copyChanged.send(mailbox.name, key, 'written'))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
     const wasReportedBehind = mailbox.changes.wasReportedBehind(key)
-    if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
+    if (this.#isBehind(mailbox)) tasks.add({ type: 'cluster', mailbox: mailbox.name })
     if (ticket === undefined && !wasReportedBehind) return result
     if (ticket !== undefined) mailbox.changes.converged(key, ticket)
     copyChanged.send(mailbox.name, key, 'converged', result.claims)
@@ -40,17 +41,17 @@ export class Convergence {
 
   /** Copies of one batch. */
   converged(copies: readonly ConvergedCopy[]): void {
-    const { copyChanged, add } = this.#deps
+    const { copyChanged, tasks } = this.#deps
     const clusters = new Set<string>()
     for (const { mailbox, key, source } of copies) {
       if (this.#isBehind(mailbox)) clusters.add(mailbox.name)
       copyChanged.send(mailbox.name, key, 'converged', source ? [source] : [])
     }
-    for (const mailbox of clusters) add({ type: 'cluster', mailbox })
+    for (const mailbox of clusters) tasks.add({ type: 'cluster', mailbox })
   }
 
   /** Whether something is to be told of the cluster that is not about to be told. */
   #isBehind(mailbox: Mailbox): boolean {
-    return mailbox.changes.unprocessed > 0 && !this.#deps.isReportAwaited(mailbox)
+    return mailbox.changes.unprocessed > 0 && !this.#deps.clusterReports.isAwaited(mailbox)
   }
 }

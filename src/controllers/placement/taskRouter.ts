@@ -10,6 +10,7 @@ import type { PlacementJoin } from './join/placementJoin.ts'
 import type { Readiness } from './join/readiness.ts'
 import type { SpaceClosing } from './join/spaceClosing.ts'
 import type { Task } from './join/task.ts'
+import type { Tasks } from './join/tasks.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
@@ -31,7 +32,7 @@ export interface TaskRouterDeps {
   clusterReports: ClusterReports
   feedback: FeedbackReconciler
   reports: PlacementReports
-  report: (space: string, placement: string) => void
+  tasks: Tasks
   brake: Brake
   closing: SpaceClosing
 }
@@ -75,7 +76,7 @@ export class TaskRouter {
       case 'judge':
         return await brake.judge(task.space)
       case 'close':
-        if (!closing.close(task.space)) return
+        if (brake.isPending(task.space) || !closing.close(task.space)) return
         feedback.forget(task.space)
         brake.forget(task.space)
         this.#deps.pendingCopies.release(task.space)
@@ -104,9 +105,9 @@ export class TaskRouter {
 
   /** What a mailbox holds beside copies. */
   async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
-    const { client, join, records, report } = this.#deps
+    const { client, join, records, tasks } = this.#deps
     if (task.type === 'asked') await records.reconcile(mailbox, task.key)
-    else await reconcileConfig({ client, join, records, report }, mailbox)
+    else await reconcileConfig({ client, join, records, tasks }, mailbox)
   }
 
   #postpone(task: Task): ReconcileResult {

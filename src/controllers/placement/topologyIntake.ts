@@ -11,9 +11,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
 import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
-import type { WorkQueue } from '../../client/workqueue.ts'
 import { compilePlacement } from '../../placement/select/placementSpec.ts'
-import { objectKey } from '../../placement/words/names.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -32,10 +30,11 @@ import type { PlacementJoin } from './join/placementJoin.ts'
 import type { Readiness } from './join/readiness.ts'
 import { SliceSets } from './join/sliceSets.ts'
 import type { SpaceClosing } from './join/spaceClosing.ts'
-import { configTasks, copyTasks, sourceTasks, type Task } from './join/task.ts'
-import type { Workloads } from './join/workloads.ts'
+import { copyTasks } from './join/task.ts'
+import type { Tasks } from './join/tasks.ts'
+import type { WaitingIntakes } from './join/waitingIntakes.ts'
+import { keyOf, type Workloads } from './join/workloads.ts'
 import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
-import type { MailboxListener } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { Remarks } from './mailboxes/remarks.ts'
 import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
@@ -44,7 +43,6 @@ import type { Pauses } from './retention/pauses.ts'
 import type { Signals } from './signals/signals.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
-import type { WaitingIntakes } from './status/waitingIntakes.ts'
 import type { Collectors } from './summaries/collectors.ts'
 
 export interface TopologyIntakeDeps {
@@ -52,12 +50,11 @@ export interface TopologyIntakeDeps {
   inventory: Inventory
   consents: Consents
   join: PlacementJoin
-  queue: WorkQueue<Task>
+  tasks: Tasks
   pauses: Pauses
   brake: Brake
   unschedulable: UnschedulableMailboxes
   mailboxes: Mailboxes
-  listener: Pick<MailboxListener, 'synced'>
   inHand: CopiesInHand
   workloads: Workloads
   closing: SpaceClosing
@@ -84,7 +81,6 @@ export class TopologyIntake implements StreamHandler {
   readonly #deps: TopologyIntakeDeps
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
-  readonly #customizers = new Map<string, KubeObject>()
   /** Of each placement, the generation of its spec and the revision as which that was written. */
   readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
   readonly #slices: SliceSets
@@ -110,11 +106,6 @@ export class TopologyIntake implements StreamHandler {
 
   waits(objects: readonly Waiting[]): void {
     this.#deps.intakes.ofTopology(objects)
-  }
-
-  /** `reference` is `namespace/name`. */
-  customizer(space: string, reference: string): KubeObject | undefined {
-    return this.#customizers.get(`${space} ${reference}`)
   }
 
   change(event: StreamEvent): void {
@@ -154,10 +145,7 @@ export class TopologyIntake implements StreamHandler {
       }
       case CUSTOMIZERS.resource: {
         const reference = `${at.namespace}/${at.name}`
-        const before = this.customizer(at.space, reference)
-        if (object) this.#customizers.set(`${at.space} ${reference}`, object)
-        else this.#customizers.delete(`${at.space} ${reference}`)
-        if (readsOtherwise(before, object)) join.touchCustomizer(at.space, reference)
+        join.setCustomizer(at.space, reference, object)
         join.noteCustomizer(at.space, reference, revision)
         taken()
         break
@@ -201,14 +189,14 @@ export class TopologyIntake implements StreamHandler {
 
   /** A placement is paused from now on, or no more. */
   #pauseChanged(space: string, name: string): void {
-    const { join, queue, inHand, brake } = this.#deps
+    const { join, tasks, inHand, brake } = this.#deps
     const among = [...(join.waysOf(space, name)?.keys() ?? [])]
     const keys = join.workload(space).selectedBy(name)
-    queue.add({ type: 'report', space, name })
-    queue.addAll(copyTasks(among, keys, space), space)
-    queue.addAll(inHand.ownedBy(space, among), space)
-    queue.addAll(configTasks(among), space)
-    queue.addAll(sourceTasks(space, keys), space)
+    tasks.report(space, name)
+    tasks.addAll(copyTasks(among, keys, space), space)
+    tasks.addAll(inHand.ownedBy(space, among), space)
+    tasks.configs(among, space)
+    tasks.sources(space, keys)
     brake.lookAgain(space)
   }
 
@@ -234,7 +222,7 @@ export class TopologyIntake implements StreamHandler {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, remarks, signals } = this.#deps
+    const { inventory, consents, pauses, unschedulable, brake, inHand, tasks, remarks, signals } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
@@ -242,30 +230,25 @@ export class TopologyIntake implements StreamHandler {
       const [stood, stands] = [before?.state === 'stays', after?.state === 'stays']
       if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
       if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
-        for (const task of inHand.contestedIn(mailbox)) queue.add(task)
+        for (const task of inHand.contestedIn(mailbox)) tasks.add(task)
       const isOpened = unschedulable.targetChanged(change)
       if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
       if (isOpened || (stands && !stood)) this.#stays(mailbox)
-      if (before?.evictAtMs !== after?.evictAtMs) queue.add({ type: 'cluster', mailbox })
-      if (!after || before?.silentSince !== after.silentSince) signals.mailboxChanged.send(mailbox)
+      if (before?.evictAtMs !== after?.evictAtMs) tasks.add({ type: 'cluster', mailbox })
+      if (!after || before?.silentSince !== after.silentSince) signals.mailboxChanged.send(mailbox, 'outcome')
     }
   }
 
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked, and its cluster reported. */
   #stays(mailbox: string): void {
-    const { mailboxes, listener, queue } = this.#deps
+    const { mailboxes, signals, tasks } = this.#deps
     if (!mailboxes.get(mailbox)) return
-    listener.synced(mailbox)
-    queue.add({ type: 'cluster', mailbox })
+    signals.mailboxChanged.send(mailbox, 'gate')
+    tasks.add({ type: 'cluster', mailbox })
   }
 }
 
 /** Whether an earlier run reported a pause, or an intake that waits: it may be over. */
 function mayBeOver(placement: KubeObject): boolean {
   return ['Paused', INTAKE_WAITS].some(type => conditionOf(placement, type)?.status === 'True')
-}
-
-/** Of what the stream of the space tells, too. */
-export function keyOf({ resource, namespace, name }: Pick<StreamedRef, 'resource' | 'namespace' | 'name'>): string {
-  return objectKey(resource, namespace, name)
 }

@@ -9,6 +9,7 @@ import { WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.t
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
+import { signalTo } from '../placement/signalTo.ts'
 
 type Verdict = 'granted' | 'refused' | 'unknown'
 
@@ -28,7 +29,11 @@ class Both {
     all: () => {},
   })
   readonly #inventory = new Inventory(this.places)
-  readonly #consents = new Consents(this.places, this.#inventory, () => this.changes++)
+  readonly #consents = new Consents(
+    this.places,
+    this.#inventory,
+    signalTo(() => this.changes++),
+  )
   readonly #way = { cluster: INVENTORY, locationName: 'florin', mailbox: mailboxName(INVENTORY, UID) }
   changes = 0
 

@@ -23,8 +23,8 @@ function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
       },
     },
     copyChanged,
-    add: () => {},
-    isReportAwaited: () => false,
+    tasks: { add: () => {} },
+    clusterReports: { isAwaited: () => false },
   })
   return { mailbox, told, look: () => convergence.copy(mailbox, KEY, { verb: 'none' }) }
 }

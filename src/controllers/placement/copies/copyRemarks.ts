@@ -1,9 +1,7 @@
 /** Remarks on copies that stay as they were because of their content. They end once the copy is right. */
 import { shortened } from '../../../apimachinery/shortened.ts'
-import type { Hold } from '../../../client/setAside/keyGuard.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import type { Task } from '../join/task.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
 
 export const CUSTOMIZATION_FAILED = 'CustomizationFailed'
@@ -28,14 +26,13 @@ const SET_ASIDE: Reason = {
     'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
 }
 
-/** Remarks on a copy that ended the process while it was placed. @param hold absent: it is held no more */
+/** Remarks on a copy that ended the process while it was placed. */
 export function remarkSetAside(
   { join, remarks }: { join: PlacementJoin; remarks: Remarks },
-  task: Task,
-  hold: Hold | undefined,
+  mailbox: string,
+  key: string,
+  isHeld: boolean,
 ): void {
-  if (task.type !== 'copy' || hold?.deaths === 0) return
-  const { mailbox, key } = task
-  if (!hold) remarks.endAll(mailbox, key, SET_ASIDE.reason)
+  if (!isHeld) remarks.endAll(mailbox, key, SET_ASIDE.reason)
   else for (const { space } of join.sourcesOf(mailbox, key)) remarks.set(mailbox, space, key, SET_ASIDE)
 }

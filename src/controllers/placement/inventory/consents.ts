@@ -12,12 +12,10 @@ import type { Destination } from '../../../placement/words/ways.ts'
 import { ConsentIndex } from '../../consent/consentIndex.ts'
 import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
+import type { Signals } from '../signals/signals.ts'
 import { type Inventory, type Labels, type LocationChange, labelsOf, type TargetChange } from './inventory.ts'
 
-export type Through = (way: Destination) => boolean
-
-/** What a space may send on some ways may be another now, and why it has none. `undefined`: any space. */
-export type ConsentChanged = (space: string | undefined, through: Through) => void
+type Through = (way: Destination) => boolean
 
 /** More changes than these, each of which looks at all ways, are told as one of everything. */
 const MANY = 20
@@ -25,7 +23,7 @@ const MANY = 20
 export class Consents implements ConsentTaker {
   readonly #places: SpacePlaces
   readonly #inventory: Pick<Inventory, 'location' | 'target'>
-  readonly #changed: ConsentChanged
+  readonly #consentChanged: Signals['consentChanged']
   /** What a snapshot has changed so far; as many as there may be of it. */
   #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
   readonly #index: ConsentIndex
@@ -34,10 +32,14 @@ export class Consents implements ConsentTaker {
   /** One for each combination of grants. */
   readonly #shared = new Map<string, Allowance>()
 
-  constructor(places: SpacePlaces, inventory: Pick<Inventory, 'location' | 'target'>, changed: ConsentChanged) {
+  constructor(
+    places: SpacePlaces,
+    inventory: Pick<Inventory, 'location' | 'target'>,
+    consentChanged: Signals['consentChanged'],
+  ) {
     this.#places = places
     this.#inventory = inventory
-    this.#changed = changed
+    this.#consentChanged = consentChanged
     this.#index = new ConsentIndex(places, {
       consent: (space, inventory) => {
         this.#forget()
@@ -55,12 +57,12 @@ export class Consents implements ConsentTaker {
   synced(): void {
     const changes = this.#snapshot ?? []
     this.#snapshot = undefined
-    if (changes.length > MANY) this.#changed(undefined, () => true)
-    else for (const { space, through } of changes) this.#changed(space, through)
+    if (changes.length > MANY) this.#consentChanged.send(undefined, () => true)
+    else for (const { space, through } of changes) this.#consentChanged.send(space, through)
   }
 
   #notify(space: string | undefined, through: Through): void {
-    if (!this.#snapshot) this.#changed(space, through)
+    if (!this.#snapshot) this.#consentChanged.send(space, through)
     else if (this.#snapshot.length <= MANY) this.#snapshot.push({ space, through })
   }
 

@@ -2,6 +2,7 @@
  * Which content is taken in of each placement: the newest revision among what it selects, its slices, Customizers and its spec,
  * deletions included. It never passes what is not taken in: two streams report each space, and a change that only one has reported holds it back.
  */
+import type { Signals } from '../signals/signals.ts'
 
 /** A kind, namespace and name that both streams tell of. */
 type Key = string
@@ -22,11 +23,10 @@ interface Space {
 
 export class ObservedContent {
   readonly #spaces = new Map<string, Space>()
-  readonly #news: (space: string, placement: string) => void
+  readonly #contentTaken: Signals['contentTaken']
 
-  /** @param news more is taken in of a placement */
-  constructor(news: (space: string, placement: string) => void = () => {}) {
-    this.#news = news
+  constructor(contentTaken: Signals['contentTaken']) {
+    this.#contentTaken = contentTaken
   }
 
   /** Up to where all is taken in; `undefined`: something is known to come. */
@@ -41,7 +41,7 @@ export class ObservedContent {
     const { newest } = this.#space(id)
     if ((newest.get(placement) ?? 0) >= revision) return
     newest.set(placement, revision)
-    this.#news(id, placement)
+    this.#contentTaken.send(id, placement)
   }
 
   /** The generation of the spec for which slices are taken in; `undefined`: nobody says. */
@@ -97,7 +97,7 @@ export class ObservedContent {
     if (taken.size + newest.size === 0) this.#spaces.delete(id)
     const names = [...late]
     late.clear()
-    for (const name of names) this.#news(id, name)
+    for (const name of names) this.#contentTaken.send(id, name)
   }
 
   #space(id: string): Space {

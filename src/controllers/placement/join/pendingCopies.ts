@@ -3,14 +3,18 @@
  * the lists of mailboxes that objects share, so that one mailbox gets its tasks in a row. Nothing is queued until the space is known
  * whole. All of them count as pending meanwhile.
  */
+import type { Signals } from '../signals/signals.ts'
+import type { PendingMarks } from './pendingMarks.ts'
+import type { Task } from './task.ts'
+import type { Tasks } from './tasks.ts'
+import type { Workloads } from './workloads.ts'
+
 export interface PendingCopiesDeps {
-  /** Whether all of the space is known. */
-  isKnown(space: string): boolean
-  /** What may have to change of a space's is not all named; until what it answers is called. */
-  open(space: string): () => void
-  /** Has it queued: each of the objects in each of the mailboxes. `isNews`: the space was known when it was named. */
-  name(space: string, what: { keys: readonly string[]; mailboxes: readonly string[]; isNews: boolean }): void
-  /** Calls back in this turn of the loop, behind what calls now. */
+  workloads: Pick<Workloads, 'isSynced'>
+  pendingMarks: Pick<PendingMarks, 'open'>
+  tasks: Pick<Tasks, 'addAll'>
+  copiesNamed: Signals['copiesNamed']
+  /** Calls back in this turn of the loop, behind the present call. */
   soon(call: () => void): void
 }
 
@@ -34,21 +38,27 @@ export class PendingCopies {
     return true
   }
 
-  add(space: string, keys: readonly string[], mailboxes: readonly string[]): void {
+  add(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
     if (mailboxes.length === 0 || keys.length === 0) return
-    const named = this.#spaces.get(space) ?? { keys: new Map(), close: this.#deps.open(space), isComing: false }
+    const named = this.#spaces.get(space) ?? {
+      keys: new Map(),
+      close: this.#deps.pendingMarks.open(space),
+      isComing: false,
+    }
     this.#spaces.set(space, named)
     const there = named.keys.get(mailboxes) ?? new Set<string>()
     named.keys.set(mailboxes, there)
     for (const key of keys) there.add(key)
-    if (named.isComing || !this.#deps.isKnown(space)) return
+    if (named.isComing || !this.#deps.workloads.isSynced(space)) return
     named.isComing = true
     this.#deps.soon(() => this.#release(space, named))
   }
 
-  /** What is queued for the space from now on comes behind what it has named. */
-  settle(space: string): void {
+  /** Queues a task behind all copies that its space has named. */
+  queueBehind(task: Task & { readonly type: 'judge' | 'close' }): void {
+    const { space } = task
     if (this.#spaces.get(space)?.isComing) this.release(space)
+    this.#deps.tasks.addAll([task], space)
   }
 
   /** The space is known, or followed no more. */
@@ -60,8 +70,7 @@ export class PendingCopies {
   #release(space: string, named: Named): void {
     if (this.#spaces.get(space) !== named) return
     this.#spaces.delete(space)
-    for (const [mailboxes, keys] of named.keys)
-      this.#deps.name(space, { keys: [...keys], mailboxes, isNews: named.isComing })
+    for (const [mailboxes, keys] of named.keys) this.#deps.copiesNamed.send(space, mailboxes, [...keys], named.isComing)
     named.close()
   }
 }

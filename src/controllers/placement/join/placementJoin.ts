@@ -3,51 +3,39 @@
  * mailboxes; their product is what each mailbox should hold. The product is never stored: every change names the copies,
  * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
+import { readsOtherwise } from '../../../placement/words/topology.ts'
 import { type Destination, sameWays, type Ways, waysOf } from '../../../placement/words/ways.ts'
+import type { Signals } from '../signals/signals.ts'
 import { ObservedContent } from './observedContent.ts'
 import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
+import type { Tasks } from './tasks.ts'
 import type { Consent } from './wayChoice.ts'
 import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
-/**
- * Where changes are told. What it is given many of it may draw by and by, as each of them only says where to look; the lists
- * stay as they are. What is told of one space is drawn in that order.
- */
-export interface ChangeSink {
-  /** Mailboxes that placements of the space lead to may be others, or the ways there. Its state may be between two changes. */
-  ways(space: string): void
-  /** Each of the objects in each of the mailboxes. `space` is the one whose change that is. */
-  copies(mailboxes: readonly string[], keys: readonly string[], space: string): void
-  configs(mailboxes: readonly string[], space: string): void
-  sources(space: string, keys: readonly string[]): void
-  /** What the placement is told may be another now. */
-  placement(space: string, name: string): void
-  /** The same of many of a space. */
-  placements(space: string, names: readonly string[]): void
-  /** What the placement may have brought there, and brings no more or may not. */
-  lost(space: string, name: string, what: LostCopies): void
-}
-
-/** Each of the objects in each of the mailboxes. */
-export interface LostCopies {
-  readonly mailboxes: readonly string[]
-  readonly keys: readonly string[]
-  readonly how: Departure
-}
+/** Tasks that follow from a change, beside copies. They may be drawn by and by, as each only names what to look at. */
+type JoinTasks = Pick<Tasks, 'report' | 'reports' | 'sources' | 'configs'>
 
 export class PlacementJoin extends PlacementProduct {
   readonly observed: ObservedContent
-  readonly #sink: ChangeSink
+  readonly #tasks: JoinTasks
+  readonly #signals: Pick<Signals, 'claimsChanged' | 'claimsLost' | 'waysChanged'>
+  readonly #customizers = new Map<string, KubeObject>()
   #version = 0
   /** Told again for each object that a placement selects. */
   readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
-  constructor(sink: ChangeSink, consent: Consent, observed = new ObservedContent()) {
+  constructor(
+    tasks: JoinTasks,
+    signals: Pick<Signals, 'claimsChanged' | 'claimsLost' | 'waysChanged' | 'contentTaken'>,
+    consent: Consent,
+  ) {
     super(consent)
-    this.#sink = sink
-    this.observed = observed
+    this.#tasks = tasks
+    this.#signals = signals
+    this.observed = new ObservedContent(signals.contentTaken)
   }
 
   /** Another after each change of where placements lead, or may. */
@@ -75,8 +63,8 @@ export class PlacementJoin extends PlacementProduct {
     space.workload.setPlacement(name, spec)
     if (!equalJson(before?.upsync ?? [], spec.upsync))
       this.#touchCarried(id, [before, spec], this.#mailboxesOf(destinations(space, name)))
-    this.#sink.configs(this.#mailboxesOf(destinations(space, name)), id)
-    this.#sink.placement(id, name)
+    this.#tasks.configs(this.#mailboxesOf(destinations(space, name)), id)
+    this.#tasks.report(id, name)
   }
 
   removePlacement(id: string, name: string): void {
@@ -93,7 +81,7 @@ export class PlacementJoin extends PlacementProduct {
     for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
     space.leads.delete(name)
     this.#touchCarried(id, [spec], this.#mailboxesOf(gone))
-    this.#sink.configs(this.#mailboxesOf(gone), id)
+    this.#tasks.configs(this.#mailboxesOf(gone), id)
   }
 
   /** What the slice of the same name as the placement says; `undefined` when there is none. */
@@ -121,9 +109,9 @@ export class PlacementJoin extends PlacementProduct {
       touched.add(mailbox)
       lost.push(mailbox)
     }
-    if (space.specs.has(name)) this.#sink.placement(id, name)
+    if (space.specs.has(name)) this.#tasks.report(id, name)
     const keys = this.#touch(id, name, [...touched], released)
-    if (lost.length > 0) this.#sink.lost(id, name, { mailboxes: lost, keys, how: 'taken' })
+    if (lost.length > 0) this.#signals.claimsLost.send(id, name, { mailboxes: lost, keys, how: 'taken' })
     this.#touchCarried(id, [space.specs.get(name)], [...touched])
   }
 
@@ -134,17 +122,17 @@ export class PlacementJoin extends PlacementProduct {
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
       if (!space || space.specs.size === 0) continue
-      this.#sink.ways(one)
+      this.#signals.waysChanged.send(one)
       for (const name of space.specs.keys()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
         if (touched.length === 0) continue
         const released = space.workload.matchAgain(name)
         const keys = this.#touch(one, name, touched, released)
-        this.#sink.lost(one, name, { mailboxes: touched, keys, how: 'taken' })
+        this.#signals.claimsLost.send(one, name, { mailboxes: touched, keys, how: 'taken' })
         this.#touchCarried(one, [space.specs.get(name)], touched)
       }
-      this.#sink.placements(one, [...space.specs.keys()])
+      this.#tasks.reports(one, [...space.specs.keys()])
     }
   }
 
@@ -153,9 +141,9 @@ export class PlacementJoin extends PlacementProduct {
     if (mailboxes.length === 0) return []
     const { workload } = this.spaces.get(id)!
     const selected = [...workload.selectedBy(name), ...released]
-    this.#sink.configs(mailboxes, id)
-    this.#sink.copies(mailboxes, workload.dependents.with(selected), id)
-    this.#sink.sources(id, selected)
+    this.#tasks.configs(mailboxes, id)
+    this.#signals.claimsChanged.send(id, mailboxes, workload.dependents.with(selected))
+    this.#tasks.sources(id, selected)
     return selected
   }
 
@@ -169,14 +157,14 @@ export class PlacementJoin extends PlacementProduct {
       const fact = workload.get(key)!
       return carrying.some(spec => upsyncs(spec!.upsyncTests, fact)) && workload.isSelected(key)
     })
-    this.#sink.copies(mailboxes, workload.dependents.with(named), id)
-    this.#sink.sources(id, named)
+    this.#signals.claimsChanged.send(id, mailboxes, workload.dependents.with(named))
+    this.#tasks.sources(id, named)
     for (const name of all.keys()) {
       const keys = named.filter(key => workload.selects(name, key))
       if (keys.length === 0) continue
-      this.#sink.placement(id, name)
+      this.#tasks.report(id, name)
       // what is born there is carried up from there
-      this.#sink.lost(id, name, { mailboxes, keys, how: 'left' })
+      this.#signals.claimsLost.send(id, name, { mailboxes, keys, how: 'left' })
     }
   }
 
@@ -190,19 +178,31 @@ export class PlacementJoin extends PlacementProduct {
         }
         if (mailboxes.length === 0) continue
         const keys = space.workload.selectedBy(name).filter(key => space.workload.get(key)?.customized)
-        this.#sink.copies(mailboxes, keys, id)
-        this.#sink.sources(id, keys)
+        this.#signals.claimsChanged.send(id, mailboxes, keys)
+        this.#tasks.sources(id, keys)
       }
     }
   }
 
-  /** A Customizer of the space changed. `reference` is `namespace/name`. */
-  touchCustomizer(id: string, reference: string): void {
+  /** `reference` is `namespace/name`. */
+  customizer(id: string, reference: string): KubeObject | undefined {
+    return this.#customizers.get(`${id} ${reference}`)
+  }
+
+  /** What it customizes is projected anew where it reads otherwise. */
+  setCustomizer(id: string, reference: string, object: KubeObject | undefined): void {
+    const before = this.customizer(id, reference)
+    if (object) this.#customizers.set(`${id} ${reference}`, object)
+    else this.#customizers.delete(`${id} ${reference}`)
+    if (readsOtherwise(before, object)) this.#touchCustomizer(id, reference)
+  }
+
+  #touchCustomizer(id: string, reference: string): void {
     const space = this.spaces.get(id)
     if (!space) return
     for (const key of space.workload.withCustomizer(reference)) {
-      this.#sink.copies([...this.destinationsOf(id, key).keys()], [key], id)
-      this.#sink.sources(id, [key])
+      this.#signals.claimsChanged.send(id, [...this.destinationsOf(id, key).keys()], [key])
+      this.#tasks.sources(id, [key])
     }
   }
 
@@ -216,7 +216,7 @@ export class PlacementJoin extends PlacementProduct {
   /** The slices of a spec of this generation, which was written as this revision, are taken in. */
   settle(id: string, name: string, generation: number, revision: number): void {
     this.observed.note(id, name, revision)
-    if (this.observed.settle(id, name, generation)) this.#sink.placement(id, name)
+    if (this.observed.settle(id, name, generation)) this.#tasks.report(id, name)
   }
 
   /** Forgets a space's objects once it has no placements; its slices stay known. */
@@ -230,7 +230,7 @@ export class PlacementJoin extends PlacementProduct {
 
   #waysChanged(id: string): void {
     this.#version++
-    this.#sink.ways(id)
+    this.#signals.waysChanged.send(id)
   }
 
   #space(id: string): Space {
@@ -266,11 +266,12 @@ export class PlacementJoin extends PlacementProduct {
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'changed' | Departure): void {
     const space = this.spaces.get(id)!
     const mailboxes = this.#mailboxesOf(destinations(space, name))
-    this.#sink.sources(id, [key])
+    this.#tasks.sources(id, [key])
     const touched = change === 'changed' ? [key] : space.workload.dependents.with([key])
-    this.#sink.copies(mailboxes, touched, id)
-    if (change !== 'changed') this.#sink.placement(id, name)
-    if (change === 'left' || change === 'taken') this.#sink.lost(id, name, { mailboxes, keys: [key], how: change })
+    this.#signals.claimsChanged.send(id, mailboxes, touched)
+    if (change !== 'changed') this.#tasks.report(id, name)
+    if (change === 'left' || change === 'taken')
+      this.#signals.claimsLost.send(id, name, { mailboxes, keys: [key], how: change })
   }
 
   #mailboxesOf(ways: Ways): readonly string[] {

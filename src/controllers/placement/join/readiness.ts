@@ -1,20 +1,20 @@
 /** Readiness: whether enough is known to act. A task that cannot be judged yet waits until a stream is complete. */
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import type { PlacedSource } from '../../placedSource.ts'
+import type { Signals } from '../signals/signals.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Task, taskId } from './task.ts'
+import type { Tasks } from './tasks.ts'
 import type { Workloads } from './workloads.ts'
 
 export interface ReadinessDeps {
   join: PlacementJoin
   workloads: Workloads
   topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
-  mailboxes: () => Iterable<{ readonly synced: boolean }>
-  addAll: (tasks: Iterable<Task>) => void
-  /** Something is known whole now. */
-  released: () => void
-  /** All that existed at the start was read once. */
-  startIsWhole: () => void
+  /** All that are ready. */
+  mailboxes: { all(): Iterable<{ readonly synced: boolean }> }
+  tasks: Pick<Tasks, 'addAll'>
+  known: Signals['known']
 }
 
 export class Readiness {
@@ -31,7 +31,7 @@ export class Readiness {
   /** The topology is known whole. */
   topologyIsWhole(): void {
     this.#topologySynced = true
-    this.release()
+    this.#deps.known.send('topology', '')
     this.moreIsKnown()
   }
 
@@ -49,9 +49,9 @@ export class Readiness {
   /** A mailbox is known whole, or gone. */
   moreIsKnown(): void {
     if (this.#isStartWhole || !this.#workspacesSynced || !this.#topologySynced) return
-    for (const { synced } of this.#deps.mailboxes()) if (!synced) return
+    for (const { synced } of this.#deps.mailboxes.all()) if (!synced) return
     this.#isStartWhole = true
-    this.#deps.startIsWhole()
+    this.#deps.known.send('start', '')
   }
 
   get isTopologyWhole(): boolean {
@@ -62,12 +62,11 @@ export class Readiness {
     this.#postponed.set(taskId(task), task)
   }
 
-  /** Something is known whole now: what waits is looked at again. */
+  /** Queues the tasks that were postponed: the topology or a space is known whole now. */
   release(): void {
     const tasks = [...this.#postponed.values()]
     this.#postponed.clear()
-    this.#deps.addAll(tasks)
-    this.#deps.released()
+    this.#deps.tasks.addAll(tasks)
   }
 
   /**

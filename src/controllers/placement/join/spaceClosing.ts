@@ -4,6 +4,7 @@
  */
 import type { SpacePlaces } from '../../placedSource.ts'
 import { standsInMailbox } from '../../placedSource.ts'
+import type { PendingCopies } from './pendingCopies.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Workloads } from './workloads.ts'
 
@@ -11,10 +12,7 @@ export interface SpaceClosingDeps {
   join: PlacementJoin
   workloads: Workloads
   places: SpacePlaces
-  /** Whether copies are there that the space wants no more. */
-  isPending: (space: string) => boolean
-  /** Has {@link SpaceClosing.close} called. */
-  ask: (space: string) => void
+  pendingCopies: Pick<PendingCopies, 'queueBehind'>
 }
 
 export class SpaceClosing {
@@ -29,13 +27,13 @@ export class SpaceClosing {
   }
 
   closeIfIdle(space: string): void {
-    if (!this.#deps.join.isWorkloadSpace(space)) this.#deps.ask(space)
+    if (!this.#deps.join.isWorkloadSpace(space)) this.#deps.pendingCopies.queueBehind({ type: 'close', space })
   }
 
   /** Whether it was closed. Each step of taking back asks again. */
   close(space: string): boolean {
-    const { join, workloads, isPending } = this.#deps
-    if (join.isWorkloadSpace(space) || join.hasFeedback(space) || isPending(space)) return false
+    const { join, workloads } = this.#deps
+    if (join.isWorkloadSpace(space) || join.hasFeedback(space)) return false
     if (this.#reporting.has(space)) return false
     if (this.#leftovers.has(space) && !workloads.isSynced(space)) return false
     this.#leftovers.delete(space)

@@ -5,6 +5,7 @@
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { clusterLabel, grantedName } from '../../../placement/words/grantedNames.ts'
 import { type Destination, precedes } from '../../../placement/words/ways.ts'
+import type { Consents } from '../inventory/consents.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
@@ -21,12 +22,9 @@ export interface SpaceLocation {
 }
 
 export interface SpaceLocationsDeps {
-  join: Pick<PlacementJoin, 'placementNames' | 'waysOf'> & { version(): number }
+  join: Pick<PlacementJoin, 'placementNames' | 'waysOf' | 'version'>
   inventory: Pick<Inventory, 'target'>
-  /** Name of the InventoryBinding by which a space uses an inventory. */
-  bindingTo: (space: string, inventory: string) => string | undefined
-  /** What something of a space was called it is called no more. */
-  renamed: (space: string) => void
+  consents: Pick<Consents, 'bindingTo'>
 }
 
 export interface Locations {
@@ -49,6 +47,8 @@ export class SpaceLocations {
   readonly #known = new BoundedCache<string, Locations>(KEPT)
   readonly #listeners = new Set<(space: string) => void>()
 
+  readonly #renamed: ((space: string) => void)[] = []
+
   constructor(deps: SpaceLocationsDeps) {
     this.#deps = deps
   }
@@ -63,15 +63,20 @@ export class SpaceLocations {
     for (const listener of this.#listeners) listener(space)
   }
 
+  /** Calls for each space of which a location has another name than before. */
+  onRenamed(listener: (space: string) => void): void {
+    this.#renamed.push(listener)
+  }
+
   of(space: string): Locations {
     const known = this.#known.peek(space)
-    if (known?.version === this.#deps.join.version()) return known
+    if (known?.version === this.#deps.join.version) return known
     const now = this.#workOut(space, known)
     this.#known.set(space, now)
     for (const [mailbox, { label, names }] of known?.byMailbox ?? []) {
       const other = now.byMailbox.get(mailbox)
       if (!other || (other.label === label && other.names.join() === names.join())) continue
-      this.#deps.renamed(space)
+      for (const listener of this.#renamed) listener(space)
       break
     }
     return now
@@ -91,7 +96,7 @@ export class SpaceLocations {
     if (target === undefined) return undefined
     if (known && (byLabel.get(known.label) ?? known).mailbox === mailbox) return known
     const cluster = inventoryOf(mailbox)
-    const granted = grantedName(this.#deps.bindingTo(space, cluster) ?? cluster, target)
+    const granted = grantedName(this.#deps.consents.bindingTo(space, cluster) ?? cluster, target)
     const destination = { mailbox, cluster, locationName: target, syncTarget: syncTarget ?? target }
     // what leads elsewhere by now has taken the name
     const label = byLabel.has(granted) ? `${granted}+${mailbox}` : granted
@@ -99,11 +104,11 @@ export class SpaceLocations {
   }
 
   #workOut(space: string, before: Locations | undefined): Locations {
-    const { join, bindingTo } = this.#deps
+    const { join, consents } = this.#deps
     const first = new Map<string, Destination>()
     const names = new Map<string, Set<string>>()
     const grantedOf = ({ cluster, locationName }: Destination): string =>
-      grantedName(bindingTo(space, cluster) ?? cluster, locationName)
+      grantedName(consents.bindingTo(space, cluster) ?? cluster, locationName)
     for (const name of join.placementNames(space)) {
       for (const [mailbox, ways] of join.waysOf(space, name) ?? []) {
         const [way] = ways
@@ -126,7 +131,7 @@ export class SpaceLocations {
     const sorted = inOrder([...byMailbox.values()])
     const former = new Map([...(before?.former ?? []), ...(before?.byMailbox ?? [])])
     for (const mailbox of byMailbox.keys()) former.delete(mailbox)
-    return { version: join.version(), byLabel, byMailbox, former, sorted }
+    return { version: join.version, byLabel, byMailbox, former, sorted }
   }
 }
 

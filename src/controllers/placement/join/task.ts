@@ -97,20 +97,3 @@ export function* copyTasks(mailboxes: readonly string[], keys: readonly string[]
       for (let i = from; i < through; i++) yield { type: 'copy', mailbox, key: keys[i]!, origin }
   }
 }
-
-export function* configTasks(mailboxes: readonly string[]): Generator<Task> {
-  for (const mailbox of mailboxes) yield { type: 'config', mailbox }
-}
-
-export function* sourceTasks(space: string, keys: readonly string[]): Generator<Task> {
-  for (const key of keys) yield { type: 'source', space, key }
-}
-
-export function* reportTasks(space: string, names: readonly string[]): Generator<Task> {
-  for (const name of names) yield { type: 'report', space, name }
-}
-
-/** Who draws what follows from a space's changes beside copies: it does not wait until those are done. */
-export function reportOwner(space: string): string {
-  return `told ${space}`
-}

@@ -5,7 +5,6 @@ import { accountOf } from '../../../apimachinery/tokenSecret.ts'
 import type { Client, StreamEvent } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { Logger } from '../../../client/logger.ts'
-import type { Waiting } from '../../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { type StreamedRef, StreamSource } from '../../../client/streamSource.ts'
 import { customizerOf, wantsExpansion } from '../../../placement/content/adaptation.ts'
@@ -23,8 +22,12 @@ import {
   SLICES,
 } from '../../../placement/words/placement.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ServedKinds } from '../inventory/servedKinds.ts'
+import type { Signals } from '../signals/signals.ts'
 import { ownerNames } from './dependents.ts'
 import type { ObjectCache } from './objectCache.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { WaitingIntakes } from './waitingIntakes.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface WorkloadsDeps {
@@ -38,26 +41,12 @@ export interface WorkloadsDeps {
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
   turns: WorkTurns
-  workload: (space: string) => Workload
-  /** Objects for which its intake waits, none once it goes on. */
-  waits: (space: string, objects: readonly Waiting[]) => void
-  /** The whole space is known (again). */
-  synced: (space: string) => void
-  /** Something in the space changed; `told` is the key of an object that carries feedback. */
-  changed: (space: string, key?: string) => void
-  /** An object is going to be forgotten: deleted by name, or for another reason. */
-  gone: (space: string, key: string, byName: boolean) => void
-  came: (space: string, key: string) => void
+  join: Pick<PlacementJoin, 'workload' | 'observed'>
+  kinds: Pick<ServedKinds, 'forget'>
+  intakes: Pick<WaitingIntakes, 'ofSpace'>
+  signals: Pick<Signals, 'known' | 'sourceChanged'>
   /** Something selects an object that was written as this revision, while the space was followed. */
   selected: (revision: number) => void
-  /** An object is paused from now on, or no more. */
-  pauseChanged: (space: string, key: string) => void
-  /** A Namespace is being deleted with all that is in it. */
-  namespaceGoing: (space: string, namespace: string) => void
-  /** What the space serves may have changed. */
-  kindsChanged: (space: string) => void
-  /** Something was told that says where or how objects go; `undefined`: it is gone. */
-  seen: (space: string, ref: StreamedRef, revision: number | undefined) => void
 }
 
 /** Kinds that say where or how objects go. */
@@ -85,7 +74,7 @@ export class Workloads {
   /** Follows the space from now on; without effect when it is followed already. */
   open(space: string): void {
     if (this.#running.has(space)) return
-    const { client, guard, logger, turns, clock, random, signal } = this.#deps
+    const { client, guard, logger, turns, clock, random, signal, intakes, signals } = this.#deps
     const stop = new AbortController()
     const source = new StreamSource({
       client,
@@ -100,14 +89,14 @@ export class Workloads {
           if (!stop.signal.aborted) this.#change(space, event)
         },
         vanished: ref => {
-          if (PLACES.has(resourceKey(ref.resource))) this.#deps.seen(space, ref, undefined)
-          this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false)
+          this.#seen(space, ref, undefined)
+          this.#gone(space, keyOf(ref), false)
         },
-        waits: objects => this.#deps.waits(space, objects),
+        waits: objects => intakes.ofSpace(space, objects),
         synced: () => {
           running.synced = true
-          this.#deps.waits(space, [])
-          this.#deps.synced(space)
+          intakes.ofSpace(space, [])
+          signals.known.send('space', space)
         },
       },
     })
@@ -120,7 +109,7 @@ export class Workloads {
     if (!running) return
     this.#running.delete(space)
     running.stop.abort()
-    this.#deps.waits(space, [])
+    this.#deps.intakes.ofSpace(space, [])
     this.#ending.add(running.done)
     void running.done.finally(() => this.#ending.delete(running.done))
   }
@@ -131,28 +120,27 @@ export class Workloads {
   }
 
   #change(space: string, event: StreamEvent): void {
-    if (PLACES.has(resourceKey(event.resource)))
-      this.#deps.seen(space, event, event.type === 'DELETED' ? undefined : event.revision)
+    const { cache, join, kinds, signals } = this.#deps
+    this.#seen(space, event, event.type === 'DELETED' ? undefined : event.revision)
     if (reachOf(event.resource) === 'none') return
-    if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
-    const key = objectKey(event.resource, event.namespace, event.name)
+    if (resourceKey(event.resource) === resourceKey(CRDS)) kinds.forget(space)
+    const key = keyOf(event)
+    const workload = join.workload(space)
+    noteAccount(workload, event)
     if (event.type === 'DELETED') {
-      noteAccount(this.#deps.workload(space), event)
       this.#gone(space, key, true, event.revision)
       return
     }
     const { object } = event
     const isGoing = object.metadata.deletionTimestamp !== undefined
-    noteAccount(this.#deps.workload(space), event)
-    if (isGoing && key === namespaceKey(event.name)) this.#deps.namespaceGoing(space, event.name)
+    if (isGoing && key === namespaceKey(event.name)) signals.sourceChanged.send(space, key, 'closing')
     if (isGoing || isSystemObject(event.resource, object)) {
       this.#gone(space, key, isGoing, event.revision)
       return
     }
-    this.#deps.came(space, key)
-    this.#deps.cache.set(space, key, object)
+    signals.sourceChanged.send(space, key, 'came')
+    cache.set(space, key, object)
     const fact = factOf(event, key)
-    const workload = this.#deps.workload(space)
     workload.kinds.learn(event.resource, object)
     const before = workload.get(key)
     const wasPaused = before?.isPaused === true
@@ -160,18 +148,28 @@ export class Workloads {
     // not what was there before, nor what is noted on it
     const isNews = this.isSynced(space) && before?.isOld !== true && (before?.revision ?? 0) < event.revision
     if (isNews && workload.isSelected(key)) this.#deps.selected(event.revision)
-    if (wasPaused !== (fact.isPaused === true)) this.#deps.pauseChanged(space, key)
-    // whoever no longer selects it, and whoever wrote that
-    this.#deps.changed(space, fact.annotated ? key : undefined)
+    if (wasPaused !== (fact.isPaused === true)) signals.sourceChanged.send(space, key, 'paused')
+    signals.sourceChanged.send(space, key, 'indexed')
   }
 
   #gone(space: string, key: string, byName: boolean, revision?: number): void {
-    this.#deps.cache.delete(space, key)
-    const workload = this.#deps.workload(space)
-    if (workload.get(key) || byName) this.#deps.gone(space, key, byName)
+    const { cache, join, signals } = this.#deps
+    cache.delete(space, key)
+    const workload = join.workload(space)
+    if (workload.get(key) || byName) signals.sourceChanged.send(space, key, byName ? 'deleted' : 'left')
     workload.removeObject(key, revision)
-    this.#deps.changed(space)
+    signals.sourceChanged.send(space, key, 'indexed')
   }
+
+  /** The stream of the topology reports these, too. `revision`: absent when it is gone. */
+  #seen(space: string, ref: StreamedRef, revision: number | undefined): void {
+    if (PLACES.has(resourceKey(ref.resource))) this.#deps.join.observed.seen(space, keyOf(ref), revision)
+  }
+}
+
+/** Key of a streamed object. */
+export function keyOf({ resource, namespace, name }: Pick<StreamedRef, 'resource' | 'namespace' | 'name'>): string {
+  return objectKey(resource, namespace, name)
 }
 
 /** Whether a ServiceAccount acts in its space is known of those that stay, too. */

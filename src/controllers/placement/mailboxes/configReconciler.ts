@@ -6,6 +6,7 @@ import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from '../.
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Tasks } from '../join/tasks.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
 
@@ -13,8 +14,7 @@ export interface ConfigReconcilerDeps {
   client: Client
   join: PlacementJoin
   records: UpsyncRecords
-  /** Upsync sets of a placement find room now, or no longer. */
-  report: (space: string, placement: string) => void
+  tasks: Pick<Tasks, 'reportAll'>
 }
 
 export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailbox): Promise<void> {
@@ -35,5 +35,6 @@ export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailb
   const before = mailbox.share?.crowded ?? []
   deps.records.setShare(mailbox, share)
   if (equalJson(before, share.crowded)) return
-  for (const { space, name } of [...before, ...share.crowded]) deps.report(space, name)
+  // their upsync sets find room now, or no longer
+  deps.tasks.reportAll([...before, ...share.crowded])
 }

@@ -51,18 +51,16 @@ export type MailboxTiming = PendingChangesDeps
 
 /** News of a mailbox, beside its copies. */
 export interface MailboxListener {
-  /** The mailbox is ready and all that it holds is known (again). */
-  synced(mailbox: string): void
-  configChanged(mailbox: string): void
+  configChanged(mailbox: Mailbox): void
   /** Its syncer begins or ceases to lack room for what it should carry up. */
-  upsyncFilled(mailbox: string): void
-  /** An object was carried up, or it says another thing about who asked for it. */
-  carriedUp(mailbox: string, key: string): void
+  upsyncFilled(mailbox: Mailbox): void
+  /** An object was carried up, or names another requester. */
+  carriedUp(mailbox: Mailbox, key: string): void
   /** The mailbox defines (again) a kind. */
-  served(mailbox: string, resource: string): void
+  served(mailbox: Mailbox, resource: string): void
   /** Its definitions of kinds are others than before. */
-  definesOther(mailbox: string): void
-  namespaceGone(mailbox: string, namespace: string): void
+  definesOther(mailbox: Mailbox): void
+  namespaceGone(mailbox: Mailbox, namespace: string): void
 }
 
 export class Mailbox {

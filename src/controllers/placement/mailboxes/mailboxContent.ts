@@ -7,16 +7,11 @@ import type { ObjectFact } from '../join/workload.ts'
 import { isContested } from './copiesInHand.ts'
 import type { Mailbox } from './mailbox.ts'
 
-export interface MailboxContentDeps {
-  join: PlacementJoin
-  mailbox: (name: string) => Mailbox | undefined
-}
-
 /** Definers and Namespaces go first, so that what needs them does not fail first. */
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
 /** Keys of what it should hold, and of what it holds when its turn comes. */
-export function* contentKeys({ join }: Pick<MailboxContentDeps, 'join'>, { name, copies }: Mailbox): Generator<string> {
+export function* contentKeys(join: PlacementJoin, { name, copies }: Mailbox): Generator<string> {
   const claims = join.claimsIn(name)
   const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
   for (const [key, { fact }] of claims) if (isFirst(fact)) yield key
@@ -28,12 +23,10 @@ export function* contentKeys({ join }: Pick<MailboxContentDeps, 'join'>, { name,
  * Tasks for `keys` of a mailbox, and for the mailbox itself. Checks of copies that are there come behind all changes.
  * Spaces that compete for an object get a report anew: its owner may not have been known at the last one.
  */
-export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: readonly string[]): Generator<Task> {
-  const { join, mailbox: find } = deps
-  const mailbox = find(name)
-  if (!mailbox) return
+export function* contentTasks(join: PlacementJoin, mailbox: Mailbox, keys?: readonly string[]): Generator<Task> {
+  const { name } = mailbox
   const claims = keys?.length === 0 ? undefined : join.claimsIn(name)
-  for (const key of keys ?? contentKeys(deps, mailbox)) {
+  for (const key of keys ?? contentKeys(join, mailbox)) {
     const claim = claims?.get(key)
     const isFirst = claim !== undefined && FIRST.has(resourceKey(claim.fact.resource))
     const origin = claim?.space ?? mailbox.ownerOf(key)

@@ -61,6 +61,8 @@ export interface MailboxesDeps {
   stages?: StageTimes
 }
 
+type MailboxSignals = Pick<Signals, 'copyChanged' | 'carriedChanged' | 'mailboxChanged' | 'mailboxOpened'>
+
 /** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
 const TURNS = 'mailboxes'
 
@@ -73,9 +75,7 @@ interface Running {
 export class Mailboxes {
   readonly #deps: MailboxesDeps
   readonly #listener: MailboxListener
-  readonly #copyChanged: Signals['copyChanged']
-  readonly #carriedChanged: Signals['carriedChanged']
-  readonly #opened: Signals['mailboxOpened']
+  readonly #signals: MailboxSignals
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
@@ -83,16 +83,10 @@ export class Mailboxes {
   /** The one whose health was asked for last. */
   #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict; content?: string } | undefined
 
-  constructor(
-    deps: MailboxesDeps,
-    listener: MailboxListener,
-    { copyChanged, carriedChanged, mailboxOpened }: Pick<Signals, 'copyChanged' | 'carriedChanged' | 'mailboxOpened'>,
-  ) {
+  constructor(deps: MailboxesDeps, listener: MailboxListener, signals: MailboxSignals) {
     this.#deps = deps
     this.#listener = listener
-    this.#copyChanged = copyChanged
-    this.#carriedChanged = carriedChanged
-    this.#opened = mailboxOpened
+    this.#signals = signals
   }
 
   /** The mailbox, once it is ready and its content is known. */
@@ -161,7 +155,7 @@ export class Mailboxes {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
     const { stages } = this.#deps
     const mailbox = new Mailbox(name, space, {
-      left: key => this.#copyChanged.send(name, key, 'processed'),
+      left: key => this.#signals.copyChanged.send(name, key, 'processed'),
       now: () => clock.now(),
       ...(stages && { timings: new CopyTimings(clock, stages) }),
     })
@@ -186,13 +180,13 @@ export class Mailboxes {
             this.#gone(mailbox, key)
           }
           mailbox.synced = true
-          this.#listener.synced(name)
+          this.#signals.mailboxChanged.send(name, 'known')
         },
       },
     })
     const done = source.run(AbortSignal.any([signal, stop.signal]))
     this.#running.set(name, { mailbox, stop, done })
-    this.#opened.send(name)
+    this.#signals.mailboxOpened.send(name)
   }
 
   #change(mailbox: Mailbox, event: StreamEvent): void {
@@ -232,8 +226,8 @@ export class Mailboxes {
       this.#noteState(mailbox, key, event.object)
       return
     }
-    this.#copyChanged.send(mailbox.name, key, 'status')
-    if (mailbox.health.forget(key)) this.#copyChanged.send(mailbox.name, key, 'health')
+    this.#signals.copyChanged.send(mailbox.name, key, 'status')
+    if (mailbox.health.forget(key)) this.#signals.copyChanged.send(mailbox.name, key, 'health')
   }
 
   /** Takes in a version of an object of the mailbox. */
@@ -241,7 +235,7 @@ export class Mailboxes {
     const { resource, namespace, name, revision } = event
     const id = resourceKey(resource)
     if (key === SYNCER_CONFIG_KEY) {
-      this.#listener.configChanged(mailbox.name)
+      this.#listener.configChanged(mailbox)
       this.#noteUpsync(mailbox, event)
     }
     if (id === NAMESPACES_ID) {
@@ -250,7 +244,7 @@ export class Mailboxes {
     }
     if (id === CRDS_ID) {
       this.#definesOther(mailbox)
-      for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
+      for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox, resourceKey(gr))
     }
     if (event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED)) mailbox.others.delete(key)
     else if (namespace !== '' && !isServersOwn(id, name)) mailbox.others.set(key, true)
@@ -278,20 +272,20 @@ export class Mailboxes {
       mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
     }
-    this.#copyChanged.send(mailbox.name, key, 'content')
+    this.#signals.copyChanged.send(mailbox.name, key, 'content')
   }
 
   #definesOther(mailbox: Mailbox): void {
     mailbox.definitionChanges++
-    this.#listener.definesOther(mailbox.name)
+    this.#listener.definesOther(mailbox)
   }
 
   /** Whoever looks at the state of copies is told of this one's. */
   #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
-    this.#copyChanged.send(mailbox.name, key, 'status', claims)
+    this.#signals.copyChanged.send(mailbox.name, key, 'status', claims)
     const judged = this.#judge(key, object)
     if (mailbox.health.note(key, judged.verdict, () => (judged.content ??= contentHash(object))))
-      this.#copyChanged.send(mailbox.name, key, 'health')
+      this.#signals.copyChanged.send(mailbox.name, key, 'health')
   }
 
   /** Of copies that say the same many are written in a row. */
@@ -304,7 +298,7 @@ export class Mailboxes {
     const isFull = event.mentions(UPSYNC_FULL) && isUpsyncFull(event.object)
     if (mailbox.isUpsyncFull === isFull) return
     mailbox.isUpsyncFull = isFull
-    this.#listener.upsyncFilled(mailbox.name)
+    this.#listener.upsyncFilled(mailbox)
   }
 
   #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {
@@ -316,12 +310,12 @@ export class Mailboxes {
     const before = mailbox.carried.get(key)
     const askedBy = annotations[UPSYNCED_FOR] ?? ''
     mailbox.carried.set(key, { resource, uid, resourceVersion, askedBy })
-    this.#carriedChanged.send(mailbox.name, key)
-    if (before?.uid !== uid || before.askedBy !== askedBy) this.#listener.carriedUp(mailbox.name, key)
+    this.#signals.carriedChanged.send(mailbox.name, key)
+    if (before?.uid !== uid || before.askedBy !== askedBy) this.#listener.carriedUp(mailbox, key)
   }
 
   #carriedGone(mailbox: Mailbox, key: string): void {
-    if (mailbox.carried.delete(key)) this.#carriedChanged.send(mailbox.name, key)
+    if (mailbox.carried.delete(key)) this.#signals.carriedChanged.send(mailbox.name, key)
   }
 
   #gone(mailbox: Mailbox, key: string): void {
@@ -331,23 +325,23 @@ export class Mailboxes {
     mailbox.others.delete(key)
     mailbox.changes.gone(key, mailbox.received)
     mailbox.health.forget(key)
-    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox)
     if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)
     if (isNamespaceKey(key)) {
       const { name } = parseObjectKey(key)
       mailbox.namespaces.delete(name)
-      this.#listener.namespaceGone(mailbox.name, name)
+      this.#listener.namespaceGone(mailbox, name)
     }
     const known = mailbox.copies.get(key)
     if (known) {
       mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
-      this.#copyChanged.send(mailbox.name, key, 'content')
+      this.#signals.copyChanged.send(mailbox.name, key, 'content')
     }
     const namespace = namespaceOf(key)
     if (namespace === '' || !isEmptyIn(mailbox, namespace)) return
     const around = namespaceKey(namespace)
-    if (mailbox.copies.has(around)) this.#copyChanged.send(mailbox.name, around, 'content')
+    if (mailbox.copies.has(around)) this.#signals.copyChanged.send(mailbox.name, around, 'content')
   }
 }
 

@@ -8,15 +8,16 @@ import type { Client } from '../../../client/client.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import { UPSYNCED_FOR } from '../../../placement/words/placement.ts'
+import type { Tasks } from '../join/tasks.ts'
 import type { Mailbox } from './mailbox.ts'
 
 export class UpsyncRecords {
   readonly #client: Client
-  readonly #again: (mailbox: string, key: string) => void
+  readonly #tasks: Pick<Tasks, 'add'>
 
-  constructor(client: Client, again: (mailbox: string, key: string) => void) {
+  constructor(client: Client, tasks: Pick<Tasks, 'add'>) {
     this.#client = client
-    this.#again = again
+    this.#tasks = tasks
   }
 
   /** From now on the mailbox's syncer is asked for this. */
@@ -24,7 +25,7 @@ export class UpsyncRecords {
     const before = mailbox.share
     mailbox.share = share
     if (before?.digest === share.digest) return
-    for (const key of mailbox.carried.keys()) this.#again(mailbox.name, key)
+    for (const key of mailbox.carried.keys()) this.#tasks.add({ type: 'asked', mailbox: mailbox.name, key })
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<void> {

@@ -18,13 +18,14 @@ import type { Clock } from '../../../client/clock.ts'
 import { isTooMuch, MAX_REMOVED } from '../../../placement/brake/removalLimits.ts'
 import { isNamespaceKey, isShared, parseObjectKey } from '../../../placement/words/names.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
-import type { LostCopies, PlacementJoin } from '../join/placementJoin.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
+import type { LostCopies, SourceChange } from '../signals/signals.ts'
 import { type BrakeLedger, type Hold, heldSince, holdOf, type Order, planHash, type Removal } from './brakeLedger.ts'
 import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
 interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
-  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf'>
+  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf' | 'workload'>
   clock: Clock
   /** Whether the present is known: all mailboxes, and what is placed. */
   isWhole: () => boolean
@@ -196,6 +197,15 @@ export class Brake {
     if (order) this.#list.ledger(space).depart(name, order)
     this.#list.known(space)?.forget(name)
     this.#deps.ask(space)
+  }
+
+  sourceChanged(space: string, key: string, what: SourceChange): void {
+    if (what === 'came') this.sourceCame(space, key)
+    else if (what === 'deleted' || what === 'left') this.sourceGone(space, key, what === 'deleted')
+    else if (what === 'closing') {
+      const namespace = parseObjectKey(key).name
+      this.namespaceGoing(space, namespace, this.#deps.join.workload(space).inNamespace(namespace))
+    }
   }
 
   /** An object of a workload space is there no more (`byName`), or is none that travels any more. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { WINDOW_MS } from '../../../placement/brake/removalLimits.ts'
-import type { LostCopies } from '../join/placementJoin.ts'
+import type { LostCopies } from '../signals/signals.ts'
 
 /** An EdgePlacement that was deleted by name. */
 export interface Order {

@@ -14,12 +14,12 @@ import { PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import { type Inventory, type LocationChange, put, type TargetChange } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
+import type { Signals } from '../signals/signals.ts'
 
 export interface PausesDeps {
   inventory: Pick<Inventory, 'targetsOf'>
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
-  /** All of a mailbox is to be looked at, as are the placements that lead there. */
-  changed: (mailbox: string) => void
+  mailboxChanged: Signals['mailboxChanged']
 }
 
 export class Pauses {
@@ -84,7 +84,7 @@ export class Pauses {
     const before = this.#paused
     this.#paused = now
     for (const mailbox of new Set([...before.keys(), ...now.keys()])) {
-      if (before.get(mailbox) !== now.get(mailbox)) this.#deps.changed(mailbox)
+      if (before.get(mailbox) !== now.get(mailbox)) this.#deps.mailboxChanged.send(mailbox, 'gate')
     }
   }
 }

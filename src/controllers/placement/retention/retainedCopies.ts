@@ -7,7 +7,7 @@ import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { Brake } from './brake.ts'
 import type { Pauses } from './pauses.ts'
 
@@ -15,7 +15,7 @@ export interface RetainedCopiesDeps {
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
   brake: Pick<Brake, 'stayingIn' | 'staysAs' | 'holdIn'>
   pauses: Pick<Pauses, 'locationOf'>
-  mailbox: (name: string) => Mailbox | undefined
+  mailboxes: Pick<Mailboxes, 'get'>
 }
 
 export interface RetainedCopy {
@@ -80,7 +80,7 @@ export class RetainedCopies {
   }
 
   #stands(space: string, mailbox: string, key: string): boolean {
-    const copy = this.#deps.mailbox(mailbox)?.copies.get(key)
+    const copy = this.#deps.mailboxes.get(mailbox)?.copies.get(key)
     return copy !== undefined && !copy.terminating && copy.owner === space
   }
 }

@@ -1,7 +1,8 @@
 /**
  * Signals: facts that a room sends to the rooms after it, which it does not know. A signal names what changed and never what to do.
- * Readers get it in the order in which they were added; translator.ts adds all of them.
+ * Readers get it in the order in which they were added; assembly.ts adds all of them, below the parts.
  */
+import type { Destination } from '../../../placement/words/ways.ts'
 
 export class Signal<Fact extends readonly unknown[]> {
   readonly #readers: ((...fact: Fact) => void)[] = []
@@ -35,6 +36,39 @@ export type CopyChange =
   | 'remark'
   /** Its owner, or whether the mailbox takes it. */
   | 'standing'
+  /** It stays from now on although its space wants it no more, or does so no more. `claims` names that space. */
+  | 'retained'
+
+export type MailboxChange =
+  /** All that it holds is known (again). */
+  | 'known'
+  /** What it may hold: a pause, or its SyncTarget. */
+  | 'gate'
+  /** The report of its syncer. */
+  | 'outcome'
+  /** All of its copies that may have to change are named. */
+  | 'named'
+
+export type SourceChange =
+  | 'came'
+  /** Deleted by name. Sent while it is still indexed. */
+  | 'deleted'
+  /** Gone for another reason. Sent while it is still indexed. */
+  | 'left'
+  /** It is a Namespace, and is being deleted with all that is in it. */
+  | 'closing'
+  /** It is paused from now on, or no more. */
+  | 'paused'
+  /** The index has it as it is now. */
+  | 'indexed'
+
+/** Each of the objects in each of the mailboxes. */
+export interface LostCopies {
+  readonly mailboxes: readonly string[]
+  readonly keys: readonly string[]
+  /** The placement left the object, or the way was taken from it. */
+  readonly how: 'left' | 'taken'
+}
 
 /** Placements of a space that claim an object. */
 export interface ClaimedBy {
@@ -43,18 +77,34 @@ export interface ClaimedBy {
 }
 
 export class Signals {
+  /** What a space may send on some ways may be another now. `undefined`: any space. */
+  readonly consentChanged = new Signal<[space: string | undefined, through: (way: Destination) => boolean]>()
+  /** All is known of: the topology, a space, the start; or all copies of a space that may have to change are named. */
+  readonly known = new Signal<[what: 'topology' | 'space' | 'start' | 'named', space: string]>()
+  /** An object of a workload space. */
+  readonly sourceChanged = new Signal<[space: string, key: string, what: SourceChange]>()
+  /** More content of a placement is taken in. */
+  readonly contentTaken = new Signal<[space: string, placement: string]>()
+  /** Claims of a space on each of the objects in each of the mailboxes may be others. Objects and copies may be gone. */
+  readonly claimsChanged = new Signal<[space: string, mailboxes: readonly string[], keys: readonly string[]]>()
+  /** A placement may have brought copies that it brings no more, or may not. */
+  readonly claimsLost = new Signal<[space: string, placement: string, what: LostCopies]>()
+  /** The same copies, of a space that is known by now, grouped. `isNews`: it was known when its claims changed. */
+  readonly copiesNamed = new Signal<
+    [space: string, mailboxes: readonly string[], keys: readonly string[], isNews: boolean]
+  >()
+  /** The work on a copy amid which an earlier process ended is held back, or is so no more. */
+  readonly copyHeld = new Signal<[mailbox: string, key: string, isHeld: boolean]>()
   /** One copy changed. `claims`: those on it, where the sender has just looked at them. */
   readonly copyChanged = new Signal<
     [mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[] | undefined]
   >()
-  /** Any copy of a mailbox may have changed, and any report on its cluster. */
-  readonly mailboxChanged = new Signal<[mailbox: string]>()
+  /** Any copy of a mailbox may have changed. */
+  readonly mailboxChanged = new Signal<[mailbox: string, what: MailboxChange]>()
   /** A mailbox is ready. Nothing of its content is known yet. */
   readonly mailboxOpened = new Signal<[mailbox: string]>()
   /** Mailboxes that placements of a space lead to may be others, or the ways there. */
   readonly waysChanged = new Signal<[space: string]>()
-  /** Claims of a space on each of the objects in each of the mailboxes may be others. Objects and copies may be gone. */
-  readonly claimsChanged = new Signal<[space: string, mailboxes: readonly string[], keys: readonly string[]]>()
   /** An object that a syncer carried up changed, or is gone. */
   readonly carriedChanged = new Signal<[mailbox: string, key: string]>()
   /** A StatusCollector of a space changed; `undefined`: a placement may name others. */

@@ -9,19 +9,19 @@ import type { CrowdLog } from '../../../client/crowdLog.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { CONFIRM_DELETION_ANNOTATION, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { EventRecorder } from '../../eventRecorder.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { WaitingIntakes } from '../join/waitingIntakes.ts'
 import type { Brake } from '../retention/brake.ts'
 import { DELETION_HELD, type Hold } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
-import type { WaitingIntakes } from './waitingIntakes.ts'
 
 export interface HoldReportsDeps {
   brake: Pick<Brake, 'holdOf'>
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
   intakes: Pick<WaitingIntakes, 'messageFor'>
-  /** Name of a mailbox's cluster. */
-  clusterOf: (mailbox: string) => string
+  inventory: Pick<Inventory, 'clusterName'>
   events: Pick<EventRecorder, 'record'>
   log: Pick<CrowdLog, 'log'>
 }
@@ -68,7 +68,7 @@ export class HoldReports {
    */
   conditions(space: string, placement: KubeObject, hold: KnownHold, isKnown: boolean): Condition[] {
     const { name = '' } = placement.metadata
-    const held = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
+    const held = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.inventory)]
     const paused = isKnown ? [this.#pausedCondition(space, name)] : []
     const waits = setAsideCondition(this.#deps.intakes.messageFor(space, name))
     return [...held, ...paused, waits].filter(({ type, status }) => status === 'True' || conditionOf(placement, type))
@@ -125,12 +125,12 @@ export class HoldReports {
 function heldCondition(
   hold: Hold | undefined,
   { metadata: { name, annotations = {} } }: KubeObject,
-  clusterOf: (mailbox: string) => string,
+  inventory: Pick<Inventory, 'clusterName'>,
 ): Condition {
   if (!hold) return { type: DELETION_HELD, status: 'False', reason: 'NothingHeld', message: '' }
   const examples = hold.examples.map(({ mailbox, key }) => {
     const object = parseObjectKey(key)
-    return `${groupResourceName(object)} "${object.namespace ? `${object.namespace}/` : ''}${object.name}" at ${clusterOf(mailbox)}`
+    return `${groupResourceName(object)} "${object.namespace ? `${object.namespace}/` : ''}${object.name}" at ${inventory.clusterName(mailbox)}`
   })
   const more = hold.copies > examples.length ? ', …' : ''
   const confirmed = annotations[CONFIRM_DELETION_ANNOTATION]

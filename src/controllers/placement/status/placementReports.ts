@@ -21,6 +21,8 @@ import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import { writeStatus } from '../../writeStatus.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Tasks } from '../join/tasks.ts'
+import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
@@ -29,6 +31,7 @@ import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.
 import { namesOf } from './refusedCopies.ts'
 import { ReportPace } from './reportPace.ts'
 import type { TroubleEvents } from './troubleEvents.ts'
+import type { WithheldStatuses } from './withheldStatuses.ts'
 
 export interface PlacementReportsDeps {
   client: Client
@@ -42,10 +45,9 @@ export interface PlacementReportsDeps {
   }
   /** Holds, pauses and intakes, which are reported beside the outcome. */
   holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
-  /** Number of copies that stay because something is paused. */
-  behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
+  retained: Pick<RetainedCopies, 'behindPauseOf'>
   /** Why objects have no status although the placement asks for it. */
-  withheld: (space: string, placement: string) => Reason | undefined
+  withheld: Pick<WithheldStatuses, 'of'>
   /** Why some of its StatusCollectors do not work. */
   uncollected: (space: string, placement: string) => Reason | undefined
   outcomes: PlacementOutcomeDeps
@@ -53,8 +55,7 @@ export interface PlacementReportsDeps {
   /** Events about what authors have to act on. */
   events: Pick<TroubleEvents, 'report' | 'forget'>
   outages: Pick<OutageEvents, 'report' | 'forget'>
-  /** Has {@link PlacementReports.reconcile} called for the placement. */
-  again: (space: string, placement: string) => void
+  tasks: Pick<Tasks, 'report'>
 }
 
 /** Mailboxes that the same grants lead to. */
@@ -91,7 +92,7 @@ export class PlacementReports {
   named(space: string): void {
     const early = this.#reportedEarly.get(space)
     this.#reportedEarly.delete(space)
-    for (const placement of early ?? []) this.#deps.again(space, placement)
+    for (const placement of early ?? []) this.#deps.tasks.report(space, placement)
   }
 
   /** More content of a placement is taken in: the next report says so, soon at the latest. */
@@ -105,7 +106,7 @@ export class PlacementReports {
         const blank = id.indexOf(' ')
         const [space, name] = [id.slice(0, blank), id.slice(blank + 1)]
         if ((this.#reported.get(id) ?? 0) < (this.#deps.join.observed.of(space, name) ?? 0))
-          this.#deps.again(space, name)
+          this.#deps.tasks.report(space, name)
       }
     })
   }
@@ -146,7 +147,7 @@ export class PlacementReports {
     const { join, allowances } = this.#deps
     const ways = join.waysOf(space, name)
     if (!ways || allowances.isUncertain(space)) return undefined
-    const withheld = this.#deps.withheld(space, name)
+    const withheld = this.#withheld(space, name)
     const isFirst = !this.#reported.has(`${space} ${name}`)
     // read before the count: another look reports what is taken in meanwhile
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
@@ -156,6 +157,13 @@ export class PlacementReports {
     const collects = (join.spec(space, name)?.collectors.length ?? 0) > 0
     const collected = collects ? (this.#deps.uncollected(space, name) ?? 'all') : undefined
     return { stages, withheld, collected, isFirst, isSelected, content, generation }
+  }
+
+  #withheld(space: string, name: string): Reason | undefined {
+    const { join, withheld } = this.#deps
+    const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
+    if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
+    return withheld.of(space, key => join.workload(space).names(name, key))
   }
 
   #reportAgain(space: string, placement: string): void {
@@ -193,7 +201,7 @@ export class PlacementReports {
       unplaced: unplaced.summary,
       outcome,
       stayingCopies,
-      behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
+      behindPause: this.#deps.retained.behindPauseOf(space, name, mailbox => ways.has(mailbox)),
     }
   }
 

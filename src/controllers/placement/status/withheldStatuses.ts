@@ -6,6 +6,8 @@ import { type GroupResource, groupResourceName } from '../../../apimachinery/obj
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
 import { parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Tasks } from '../join/tasks.ts'
 import type { ObjectFact } from '../join/workload.ts'
 
 interface OfKind {
@@ -20,13 +22,14 @@ const MAX_KINDS = 5
 const MAX_LOOKS = 1000
 
 export class WithheldStatuses {
-  readonly #changed: (space: string, key: string) => void
+  readonly #tasks: Pick<Tasks, 'reports'>
+  readonly #join: Pick<PlacementJoin, 'workload'>
   /** By space, then by resource key. */
   readonly #known = new Map<string, Map<string, OfKind>>()
 
-  /** `changed`: the placements of an object may have other things to say. */
-  constructor(changed: (space: string, key: string) => void) {
-    this.#changed = changed
+  constructor(tasks: Pick<Tasks, 'reports'>, join: Pick<PlacementJoin, 'workload'>) {
+    this.#tasks = tasks
+    this.#join = join
   }
 
   /** `clusters`: in how many the object is while its status is withheld, else 0. */
@@ -41,7 +44,7 @@ export class WithheldStatuses {
     const ofKind = kinds.get(kind) ?? { resource, clusters: new Map<string, number>() }
     ofKind.clusters.set(key, clusters)
     this.#known.set(space, kinds.set(kind, ofKind))
-    this.#changed(space, key)
+    this.#tasks.reports(space, this.#join.workload(space).selectionOf(key).placements)
   }
 
   forgetObject(space: string, key: string): void {
@@ -51,7 +54,7 @@ export class WithheldStatuses {
     if (!kinds || !ofKind?.clusters.delete(key)) return
     if (ofKind.clusters.size === 0) kinds.delete(kind)
     if (kinds.size === 0) this.#known.delete(space)
-    this.#changed(space, key)
+    this.#tasks.reports(space, this.#join.workload(space).selectionOf(key).placements)
   }
 
   forget(space: string): void {

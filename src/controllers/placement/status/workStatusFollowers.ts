@@ -5,14 +5,15 @@
  */
 import type { AnswerFollower } from '../../../placement/desks/answered.ts'
 import { workStatusName } from '../../../placement/words/workStatusNames.ts'
+import type { PendingMarks } from '../join/pendingMarks.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
+import type { ClaimedBy, CopyChange } from '../signals/signals.ts'
 
 export interface WorkStatusFollowersDeps {
   join: Pick<PlacementJoin, 'workload' | 'claimsIn'>
   locations: SpaceLocations
-  /** Whether it is known of everything of a space whether it may have to change. */
-  isNamed: (space: string) => boolean
+  pendingMarks: Pick<PendingMarks, 'isOpen'>
 }
 
 /** Told one by one. */
@@ -31,6 +32,7 @@ export class WorkStatusFollowers {
 
   constructor(deps: WorkStatusFollowersDeps) {
     this.#deps = deps
+    deps.locations.onRenamed(space => this.lost(space))
   }
 
   follow(space: string, isNamespaced: boolean, follower: AnswerFollower): () => void {
@@ -58,9 +60,10 @@ export class WorkStatusFollowers {
     else for (const mailbox of mailboxes) for (const key of keys) this.#notify(space, followed, mailbox, key)
   }
 
-  copyChanged(mailbox: string, key: string): void {
+  copyChanged(mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[]): void {
     for (const [space, followed] of this.#spaces) {
-      if (this.#deps.join.workload(space).get(key)) this.#notify(space, followed, mailbox, key)
+      const isOf = what === 'retained' ? claims?.[0]?.space === space : this.#deps.join.workload(space).get(key)
+      if (isOf) this.#notify(space, followed, mailbox, key)
     }
   }
 
@@ -105,6 +108,6 @@ export class WorkStatusFollowers {
   }
 
   #noteEarly(space: string, { early }: Followed, entry: string): void {
-    if (!this.#deps.isNamed(space) && early.size <= MAX_NOTIFIED) early.add(entry)
+    if (this.#deps.pendingMarks.isOpen(space) && early.size <= MAX_NOTIFIED) early.add(entry)
   }
 }

@@ -56,7 +56,6 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       random: () => 0.5,
     },
     {
-      synced: () => {},
       configChanged: () => {},
       upsyncFilled: () => {},
       carriedUp: () => {},

@@ -17,6 +17,7 @@ import {
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { unreadable } from '../../consent/unreadable.ts'
 import { FakeServer, namespace } from '../fakeServer.ts'
+import { signalTo } from '../signalTo.ts'
 import {
   ALL_MAPS,
   configMap,
@@ -364,7 +365,11 @@ t.test(
     const way = (i: number) => ({ cluster: 'inv1', locationName: `l${i}`, mailbox: `m${i}` })
     const places = new FakeServer()
     const inventory = new Inventory(places)
-    const consents = new Consents(places, inventory, (space, through) => told.push({ space, leads: through(way(3)) }))
+    const consents = new Consents(
+      places,
+      inventory,
+      signalTo((space, through) => told.push({ space, leads: through(way(3)) })),
+    )
     const setLocation = (i: number, isThere = true) => {
       const [name, metadata] = [`l${i}`, { name: `l${i}` }]
       const object = isThere ? { apiVersion: EDGE, kind: 'Location', metadata } : undefined

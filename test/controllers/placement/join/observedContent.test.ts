@@ -5,11 +5,12 @@ import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
+import { signalTo } from '../signalTo.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, replicaSet, SETS, slice, tick, world } from '../translatorWorld.ts'
 
 t.test('what one of two streams has not told keeps it', async t => {
   const news: string[] = []
-  const observed = new ObservedContent((space, name) => void news.push(`${space} ${name}`))
+  const observed = new ObservedContent(signalTo((space, name) => news.push(`${space} ${name}`)))
   observed.taken('s', 'slice', 3)
   observed.note('s', 'p', 3)
   t.equal(observed.of('s', 'p'), undefined, 'what the space did before is not told yet')

@@ -1,18 +1,24 @@
 import t from 'tap'
 import { PendingCopies } from '../../../../src/controllers/placement/join/pendingCopies.ts'
+import { taskId } from '../../../../src/controllers/placement/join/task.ts'
+import { signalTo } from '../signalTo.ts'
 
 function namedCopies() {
   const told: string[] = []
   const known = new Set<string>()
   const calls: (() => void)[] = []
   const named = new PendingCopies({
-    isKnown: space => known.has(space),
-    open(space) {
-      told.push(`open ${space}`)
-      return () => told.push(`close ${space}`)
+    workloads: { isSynced: space => known.has(space) },
+    pendingMarks: {
+      open(space) {
+        told.push(`open ${space}`)
+        return () => told.push(`done ${space}`)
+      },
     },
-    name: (space, { keys, mailboxes, isNews }) =>
+    copiesNamed: signalTo((space, mailboxes, keys, isNews) =>
       told.push(`${space}: ${keys.join()} in ${mailboxes.join()}${isNews ? ', news' : ''}`),
+    ),
+    tasks: { addAll: ([task]) => told.push(taskId(task!)) },
     soon: call => calls.push(call),
   })
   const turn = () => {
@@ -26,50 +32,50 @@ const SOME = ['mb2']
 
 t.test('what objects name before their space is known is named once, by lists of mailboxes, when it is', async t => {
   const { named, told, turn } = namedCopies()
-  named.add('wds', ['a'], ALL)
-  named.add('wds', ['b'], SOME)
-  named.add('wds', ['b', 'a'], ALL)
-  named.settle('wds')
+  named.add('wds', ALL, ['a'])
+  named.add('wds', SOME, ['b'])
+  named.add('wds', ALL, ['b', 'a'])
+  named.queueBehind({ type: 'judge', space: 'wds' })
   turn()
-  t.strictSame(told.splice(0), ['open wds'], 'not all of it is named until then')
+  t.strictSame(told.splice(0), ['open wds', 'judge wds'], 'not all of it is named until then')
   t.ok(named.isIdle)
   named.release('wds')
-  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2', 'wds: b in mb2', 'close wds'])
+  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2', 'wds: b in mb2', 'done wds'])
   named.release('wds')
   t.strictSame(told, [])
 })
 
 t.test('spaces wait each for itself, and what goes nowhere for nothing', async t => {
   const { named, told } = namedCopies()
-  named.add('one', ['a'], ['mb1'])
-  named.add('other', ['a'], ['mb1'])
-  named.add('third', ['a'], [])
-  named.add('third', [], ['mb1'])
+  named.add('one', ['mb1'], ['a'])
+  named.add('other', ['mb1'], ['a'])
+  named.add('third', [], ['a'])
+  named.add('third', ['mb1'], [])
   named.release('other')
   named.release('third')
-  t.strictSame(told, ['open one', 'open other', 'other: a in mb1', 'close other'])
+  t.strictSame(told, ['open one', 'open other', 'other: a in mb1', 'done other'])
 })
 
 t.test('what one turn names is put together, and is no longer when the next one names it', async t => {
   const { named, told, known, turn } = namedCopies()
   known.add('wds')
-  for (const key of ['a', 'b', 'a']) named.add('wds', [key], ALL)
+  for (const key of ['a', 'b', 'a']) named.add('wds', ALL, [key])
   t.notOk(named.isIdle)
   t.strictSame(told.splice(0), ['open wds'])
   turn()
   t.ok(named.isIdle)
-  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2, news', 'close wds'])
-  named.add('wds', ['a'], ALL)
+  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2, news', 'done wds'])
+  named.add('wds', ALL, ['a'])
   turn()
-  t.strictSame(told, ['open wds', 'wds: a in mb1,mb2, news', 'close wds'])
+  t.strictSame(told, ['open wds', 'wds: a in mb1,mb2, news', 'done wds'])
 })
 
 t.test('what is queued behind it waits for what was named', async t => {
   const { named, told, known, turn } = namedCopies()
   known.add('wds')
-  named.add('wds', ['a'], ALL)
-  named.settle('wds')
-  t.strictSame(told.splice(0), ['open wds', 'wds: a in mb1,mb2, news', 'close wds'])
+  named.add('wds', ALL, ['a'])
+  named.queueBehind({ type: 'close', space: 'wds' })
+  t.strictSame(told.splice(0), ['open wds', 'wds: a in mb1,mb2, news', 'done wds', 'close wds'])
   turn()
   t.strictSame(told, [])
 })

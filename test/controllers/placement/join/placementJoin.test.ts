@@ -4,8 +4,9 @@
 
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
-import { type ChangeSink, PlacementJoin } from '../../../../src/controllers/placement/join/placementJoin.ts'
+import { PlacementJoin } from '../../../../src/controllers/placement/join/placementJoin.ts'
 import type { ObjectFact } from '../../../../src/controllers/placement/join/workload.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { Allowance } from '../../../../src/placement/consent/allowance.ts'
 import { compileGrant } from '../../../../src/placement/consent/grant.ts'
 import { syncerConfigSpec } from '../../../../src/placement/desks/syncerConfig.ts'
@@ -108,11 +109,13 @@ const step = fc.oneof(
 )
 
 /** Tells each that is named, when it is drawn. */
-class Names implements ChangeSink {
-  ways(): void {}
+class Names {
   readonly #pending: Iterator<string>[] = []
-  copies(mailboxes: readonly string[], keys: readonly string[]): void {
-    this.#take(mailboxes.flatMap(mailbox => keys.map(key => `copy ${mailbox} ${key}`)))
+  readonly signals = new Signals()
+  constructor() {
+    this.signals.claimsChanged.on((_, mailboxes, keys) =>
+      this.#take(mailboxes.flatMap(mailbox => keys.map(key => `copy ${mailbox} ${key}`))),
+    )
   }
   configs(mailboxes: readonly string[]): void {
     this.#take(mailboxes.map(mailbox => `config ${mailbox}`))
@@ -120,9 +123,8 @@ class Names implements ChangeSink {
   sources(id: string, keys: readonly string[]): void {
     this.#take(keys.map(key => `source ${id} ${key}`))
   }
-  placement(): void {}
-  lost(): void {}
-  placements(): void {}
+  report(): void {}
+  reports(): void {}
 
   /** The next ones, at most so many. */
   *draw(most = Infinity): Generator<string> {
@@ -147,7 +149,7 @@ t.test('the incremental join agrees with a recomputation after every change', as
     fc.property(fc.array(paced, { minLength: 1, maxLength: 40, size: 'max' }), fc.boolean(), (steps, atOnce) => {
       const touched = new Set<string>()
       const names = new Names()
-      const join = new PlacementJoin(names, ANYTHING)
+      const join = new PlacementJoin(names, names.signals, ANYTHING)
       /** The outcome of each as it was when it was drawn last. */
       const applied = new Map<string, string | undefined>()
       const models = new Map<string, Model>(
@@ -209,7 +211,7 @@ t.test('the incremental join agrees with a recomputation after every change', as
 
 t.test('a change names no more than it may have altered', async t => {
   const names = new Names()
-  const join = new PlacementJoin(names, ANYTHING)
+  const join = new PlacementJoin(names, names.signals, ANYTHING)
   join.setPlacement('ws1', 'p', compilePlacement({ spec: { downsync: [{ apiGroup: '' }] } } as unknown as KubeObject))
   join.setDestinations('ws1', 'p', [{ mailbox: 'm1', cluster: 'inv', locationName: 'a' }])
   for (let i = 0; i < 100; i++) {

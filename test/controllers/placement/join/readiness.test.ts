@@ -1,15 +1,17 @@
 import t from 'tap'
 import { Readiness } from '../../../../src/controllers/placement/join/readiness.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 
 function readinessOf(mailboxes: readonly { synced: boolean }[], startIsWhole: () => void): Readiness {
+  const { known } = new Signals()
+  known.on(what => what === 'start' && startIsWhole())
   return new Readiness({
     join: {} as never,
     workloads: {} as never,
     topology: () => ({ holds: () => false, holdsAny: false }),
-    mailboxes: () => mailboxes,
-    addAll: () => {},
-    released: () => {},
-    startIsWhole,
+    mailboxes: { all: () => mailboxes },
+    tasks: { addAll: () => {} },
+    known,
   })
 }
 

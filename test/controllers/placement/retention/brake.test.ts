@@ -54,6 +54,9 @@ class Scene {
         placementNames: () => ['ep'],
         carrying: () => [][Symbol.iterator]() as never,
         sourcesOf: () => [],
+        workload: () => {
+          throw new Error('no Namespace is deleted here')
+        },
       },
       clock: { now: () => this.now } as Clock,
       mailboxes: () => {

@@ -2,8 +2,9 @@
 
 import t from 'tap'
 import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
+import { PendingMarks } from '../../../../src/controllers/placement/join/pendingMarks.ts'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
-import { PendingChanges, PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
+import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
 import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
@@ -144,7 +145,7 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
 })
 
 t.test('what is named by and by is open until all of it is drawn', async t => {
-  const pendingMarks = new PendingMarks()
+  const pendingMarks = new PendingMarks(new Signals())
   const named: number[] = []
   const tasks = pendingMarks.of('one', [1, 2], task => named.push(task))
   t.ok(pendingMarks.isOpen('one'))

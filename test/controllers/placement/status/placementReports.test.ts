@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
-import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
+import { PendingMarks } from '../../../../src/controllers/placement/join/pendingMarks.ts'
 import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
 import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { PlacementReports } from '../../../../src/controllers/placement/status/placementReports.ts'
@@ -14,7 +14,9 @@ t.test('what is told while not all of the space is named is told once more when 
   const asked: string[] = []
   const told: unknown[] = []
   const projected: unknown[] = []
-  const pendingMarks = new PendingMarks(owner => reports.named(owner))
+  const signals = new Signals()
+  signals.known.on((what, space) => what === 'named' && reports.named(space))
+  const pendingMarks = new PendingMarks(signals)
   const placement: KubeObject = { apiVersion: 'v1', kind: 'EdgePlacement', metadata: { name: 'p' } }
   const workload = { selectedBy: () => ['|configmaps|shop|a'], selects: () => true, paused: () => [] }
   const join = {
@@ -24,7 +26,7 @@ t.test('what is told while not all of the space is named is told once more when 
     brings: () => true,
     carriesUp: () => false,
     carriersTo: () => [],
-    observed: new ObservedContent(),
+    observed: new ObservedContent(signals.contentTaken),
     workload: () => workload,
   }
   const mailbox = {
@@ -56,8 +58,7 @@ t.test('what is told while not all of the space is named is told once more when 
     join,
     allowances: { allowance: () => ({ allowsAll: true }), nowhere: () => undefined, isUncertain: () => false },
     holds: { waits: () => false, holdOf: () => undefined, conditions: () => [], reported: async () => {} },
-    behindPause: () => 0,
-    withheld: () => undefined,
+    retained: { behindPauseOf: () => 0 },
     outcomes: {
       join,
       mailbox: () => mailbox,
@@ -65,7 +66,7 @@ t.test('what is told while not all of the space is named is told once more when 
       isNamed: (owner: string) => !pendingMarks.isOpen(owner),
       allowsAll: () => true,
       refusal: () => undefined,
-      remarks: new Remarks(new Signals().copyChanged),
+      remarks: new Remarks(signals.copyChanged),
       pauses: { locationOf: () => undefined },
       pathOf: () => 'root:imw1',
     },
@@ -73,7 +74,7 @@ t.test('what is told while not all of the space is named is told once more when 
     events: { report: async () => {}, forget: () => {} },
     outages: { report: async () => undefined, forget: () => {} },
     told: () => {},
-    again: (space: string, name: string) => void asked.push(`${space} ${name}`),
+    tasks: { report: (space: string, name: string) => void asked.push(`${space} ${name}`) },
   } as never)
 
   const open = pendingMarks.of('s', ['of another placement'], () => {})[Symbol.iterator]()

@@ -5,6 +5,7 @@ import type { GroupVersionResource, KubeObject } from '../../../../src/apimachin
 import { PlacementJoin } from '../../../../src/controllers/placement/join/placementJoin.ts'
 import { SpaceLocations } from '../../../../src/controllers/placement/join/spaceLocations.ts'
 import { Mailbox } from '../../../../src/controllers/placement/mailboxes/mailbox.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { WorkStatuses } from '../../../../src/controllers/placement/status/workStatuses.ts'
 import { WorkStatusFollowers } from '../../../../src/controllers/placement/status/workStatusFollowers.ts'
 import type { AnswerName } from '../../../../src/placement/desks/answered.ts'
@@ -27,9 +28,9 @@ const SPEC = {
 }
 
 function setUp(isKnown = true) {
-  const sink = { ways() {}, copies() {}, configs() {}, sources() {}, placement() {}, placements() {}, lost() {} }
+  const tasks = { configs() {}, sources() {}, report() {}, reports() {} }
   const granted = { allowsAll: true, isUncertain: false, refusal: () => undefined, carriesUp: () => false }
-  const join = new PlacementJoin(sink, { allowance: () => granted as never, anyUncertain: false })
+  const join = new PlacementJoin(tasks, new Signals(), { allowance: () => granted as never, anyUncertain: false })
   const objects = new Map<string, KubeObject>()
   const add = (resource: GroupVersionResource, namespace: string, name: string, more: object = {}) => {
     const key = objectKey(resource, namespace, name)
@@ -54,17 +55,12 @@ function setUp(isKnown = true) {
   ])
   const boxes = new Map(['m1', 'm2', 'm3'].map(name => [name, new Mailbox(name, `space-${name}`)]))
   const locations = new SpaceLocations({
-    join: {
-      placementNames: id => join.placementNames(id),
-      waysOf: (...what) => join.waysOf(...what),
-      version: () => join.version,
-    },
+    join,
     inventory: { target: () => undefined },
-    bindingTo: () => 'imw',
-    renamed: () => {},
+    consents: { bindingTo: () => 'imw' },
   })
   let named = true
-  const followers = new WorkStatusFollowers({ join, locations, isNamed: () => named })
+  const followers = new WorkStatusFollowers({ join, locations, pendingMarks: { isOpen: () => !named } })
   const exceptions = new Map<string, Exception>()
   const outcome = { live: true, compared: true, processed: 0, exceptions, unlisted: {} }
   const deps = {
@@ -326,9 +322,9 @@ t.test('followers hear of what may be another now, and what is too much is told 
   const end = statuses.follow('w', { touched: ({ name }) => told.push(name), lost: () => told.push('lost') })
   const key = add(MAPS, 'shop', 'a')
   const role = add(ROLES, '', 'reader')
-  followers.copyChanged('m1', key)
-  followers.copyChanged('m1', role)
-  followers.copyChanged('m9', key)
+  followers.copyChanged('m1', key, 'status')
+  followers.copyChanged('m1', role, 'status')
+  followers.copyChanged('m9', key, 'status')
   t.same(told.splice(0), ['imw.florin:configmaps:a'])
   followers.mailboxChanged('m2')
   t.same(told.splice(0), ['imw.flor+one:configmaps:a'])
@@ -339,7 +335,7 @@ t.test('followers hear of what may be another now, and what is too much is told 
   )
   t.same(told.splice(0), ['lost'])
   naming(false)
-  followers.copyChanged('m1', key)
+  followers.copyChanged('m1', key, 'status')
   naming(true)
   t.same(told.splice(0), ['imw.florin:configmaps:a', 'imw.florin:configmaps:a'], 'it said too much of being written')
   naming(false)
@@ -361,6 +357,6 @@ t.test('followers hear of what may be another now, and what is too much is told 
   naming(true)
   t.same(told.splice(0), ['lost'])
   end()
-  followers.copyChanged('m1', key)
+  followers.copyChanged('m1', key, 'status')
   t.same(told, [])
 })

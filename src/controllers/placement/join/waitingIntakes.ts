@@ -6,13 +6,13 @@ import { groupResourceName } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Waiting } from '../../../client/setAside/intake.ts'
 import type { Inventory } from '../inventory/inventory.ts'
-import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { Tasks } from './tasks.ts'
 
 export interface WaitingIntakesDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workloadSpaces'>
   inventory: Pick<Inventory, 'clusterName'>
-  /** The report of a placement is to be looked at. */
-  report: (space: string, placement: string) => void
+  tasks: Pick<Tasks, 'report' | 'reportAll'>
 }
 
 export class WaitingIntakes {
@@ -32,7 +32,7 @@ export class WaitingIntakes {
 
   ofMailbox(mailbox: string, objects: readonly Waiting[]): void {
     if (!replaces(this.#mailboxes, mailbox, objects)) return
-    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) this.#deps.report(space, name)
+    this.#deps.tasks.reportAll(this.#deps.join.placementsOf(mailbox))
   }
 
   ofTopology(objects: readonly Waiting[]): void {
@@ -43,7 +43,7 @@ export class WaitingIntakes {
 
   /** A placement is new, or another one now. */
   placed(space: string, name: string): void {
-    if (this.messageFor(space, name) !== undefined) this.#deps.report(space, name)
+    if (this.messageFor(space, name) !== undefined) this.#deps.tasks.report(space, name)
   }
 
   /** The cause for which a placement waits, and the remedy; `undefined`: it waits for no intake. */
@@ -64,7 +64,7 @@ export class WaitingIntakes {
   }
 
   #reportAll(space: string): void {
-    for (const name of this.#deps.join.placementNames(space)) this.#deps.report(space, name)
+    for (const name of this.#deps.join.placementNames(space)) this.#deps.tasks.report(space, name)
   }
 }
 

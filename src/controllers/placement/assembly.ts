@@ -1,0 +1,518 @@
+/**
+ * The parts of the translator, room by room: each is made of the parts above it. Below them stand the readers of each signal, in the order
+ * in which they get it.
+ */
+import { WORKSPACES } from '../../apimachinery/resources.ts'
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { CrowdLog } from '../../client/crowdLog.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import type { Desks } from '../../placement/desks/desks.ts'
+import { isInDoubt } from '../../placement/outcome/clusterOutcome.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  MAILBOX_PARENT,
+  PLACEMENT_GRANTS,
+  SLICES,
+  STATUS_COLLECTORS,
+  SYNC_TARGETS,
+} from '../../placement/words/placement.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import type { EventRecorder } from '../eventRecorder.ts'
+import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import type { WhereDesk } from '../whereDesk.ts'
+import { ChangedCopies } from './changedCopies.ts'
+import { Convergence } from './convergence.ts'
+import { CopiesTogether } from './copies/copiesTogether.ts'
+import { CopyChecks } from './copies/copyChecks.ts'
+import type { CopyDeps } from './copies/copyDeps.ts'
+import { CopyMaking } from './copies/copyMaking.ts'
+import { CopyNotes } from './copies/copyNotes.ts'
+import { CopyReconciler } from './copies/copyReconciler.ts'
+import { remarkSetAside } from './copies/copyRemarks.ts'
+import { CopyRemovals } from './copies/copyRemovals.ts'
+import { CopyWriter } from './copies/copyWriter.ts'
+import { type DecisionFacts, isNeededThere, isUnwanted } from './copies/decide.ts'
+import { MailboxChecks } from './copies/mailboxChecks.ts'
+import { SharedCopies } from './copies/sharedCopies.ts'
+import { SourceReader } from './copies/sourceReader.ts'
+import { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
+import { Consents } from './inventory/consents.ts'
+import { Inventory } from './inventory/inventory.ts'
+import { ServedKinds } from './inventory/servedKinds.ts'
+import { ObjectCache } from './join/objectCache.ts'
+import { PendingCopies } from './join/pendingCopies.ts'
+import { PendingMarks } from './join/pendingMarks.ts'
+import { PlacementJoin } from './join/placementJoin.ts'
+import { Readiness } from './join/readiness.ts'
+import { SpaceClosing } from './join/spaceClosing.ts'
+import { SpaceLocations } from './join/spaceLocations.ts'
+import { Tasks } from './join/tasks.ts'
+import { WaitingIntakes } from './join/waitingIntakes.ts'
+import { Workloads } from './join/workloads.ts'
+import { CopiesInHand, copiesAgain } from './mailboxes/copiesInHand.ts'
+import type { OwnershipRules } from './mailboxes/copyOwnership.ts'
+import { newStageTimes } from './mailboxes/copyTimings.ts'
+import { explainedClient } from './mailboxes/explainedClient.ts'
+import { Mailboxes } from './mailboxes/mailboxes.ts'
+import { MailboxTasks } from './mailboxes/mailboxTasks.ts'
+import { Remarks } from './mailboxes/remarks.ts'
+import { UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
+import { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
+import { Brake } from './retention/brake.ts'
+import { Pauses } from './retention/pauses.ts'
+import { RetainedCopies } from './retention/retainedCopies.ts'
+import { Signals } from './signals/signals.ts'
+import { ClusterOutcomes } from './status/clusterOutcomes.ts'
+import { ClusterReports } from './status/clusterReports.ts'
+import { CopyMarks } from './status/copyMarks.ts'
+import { HoldReports } from './status/holdReports.ts'
+import { OutageEvents } from './status/outageEvents.ts'
+import type { PlacementOutcomeDeps } from './status/placementOutcome.ts'
+import { PlacementReports } from './status/placementReports.ts'
+import { grantFindings } from './status/spaceCluster.ts'
+import { TroubleEvents } from './status/troubleEvents.ts'
+import { WithheldStatuses } from './status/withheldStatuses.ts'
+import { WorkStatuses } from './status/workStatuses.ts'
+import { WorkStatusFollowers } from './status/workStatusFollowers.ts'
+import { Collectors } from './summaries/collectors.ts'
+import { Summaries } from './summaries/summaries.ts'
+import { TaskRouter } from './taskRouter.ts'
+import { TopologyIntake } from './topologyIntake.ts'
+
+export interface PlacementTranslatorDeps extends Partial<Desks> {
+  client: Client
+  places: SpacePlaces
+  logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
+  /** Slices of the loop's time in which it takes events and works. */
+  turns: WorkTurns
+  clock: Clock
+  random: () => number
+  events: EventRecorder
+  signal: AbortSignal
+  /** Where placements would lead, for previews. Absent: nobody knows. */
+  where?: Pick<WhereDesk, 'answerer'> | undefined
+}
+
+export type Parts = ReturnType<typeof assemble>
+
+/** Owner of checks of mailboxes: it takes turns with the streams that feed them. */
+const CHECKS = 'checks of mailboxes'
+/** Whole objects kept at hand; the rest is read again when needed. */
+const CACHED_OBJECTS = 2000
+
+export function assemble(deps: PlacementTranslatorDeps) {
+  const { client, places, guard, turns, logger, clock, random, events, signal, schema = () => undefined } = deps
+  const common = { client, guard, logger, turns, clock, random }
+  const signals = new Signals()
+  const { copyChanged, mailboxChanged, copiesNamed, known } = signals
+
+  // inventory/
+  const inventory = new Inventory(places)
+  const kinds = new ServedKinds(client)
+  const consents = new Consents(places, inventory, signals.consentChanged)
+
+  // join/
+  const tasks = new Tasks(common, signals)
+  const join = new PlacementJoin(tasks, signals, consents)
+  const cache = new ObjectCache(CACHED_OBJECTS)
+  const intakes = new WaitingIntakes({ join, inventory, tasks })
+  const stages = newStageTimes()
+  const selected = (revision: number): void => {
+    const atMs = deps.figures?.writtenAtMs(revision)
+    if (atMs !== undefined) stages.selected.add(Math.max(0, clock.now() - atMs) / 1000)
+  }
+  const workloads = new Workloads({ ...common, signal, cache, join, kinds, intakes, signals, selected })
+  const pendingMarks = new PendingMarks(signals)
+  const pendingCopies = new PendingCopies({ workloads, pendingMarks, tasks, copiesNamed, soon: queueMicrotask })
+  const closing = new SpaceClosing({ join, workloads, places, pendingCopies })
+  const locations = new SpaceLocations({ join, inventory, consents })
+  const isPlacingKnown = (space: string): boolean =>
+    readiness.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space))
+
+  // mailboxes/
+  const remarks = new Remarks(copyChanged)
+  const waits = intakes.ofMailbox.bind(intakes)
+  const closed = remarks.forget.bind(remarks)
+  const mailboxTasks = new MailboxTasks(tasks, join, pendingMarks)
+  const mailboxes = new Mailboxes({ ...common, signal, cache, stages, waits, closed }, mailboxTasks, signals)
+  const mailbox = mailboxes.get.bind(mailboxes)
+  const knownMailbox = mailboxes.known.bind(mailboxes)
+  const readiness = new Readiness({ join, workloads, topology: () => topology, mailboxes, tasks, known })
+  const inHand = new CopiesInHand(join, mailboxes)
+  const records = new UpsyncRecords(client, tasks)
+  const unschedulable = new UnschedulableMailboxes(name => knownMailbox(name)?.space)
+  const cameFrom = (name: string, key: string): string | undefined => mailbox(name)?.copies.get(key)?.owner
+  const explained = explainedClient(client, { join, places, cameFrom })
+  const rules: OwnershipRules = {
+    isReleased: (name, space) =>
+      inventory.target(name)?.releases.some(reference => rules.isSpace(reference, space)) === true,
+    isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
+  }
+
+  // retention/
+  const pauses = new Pauses({ inventory, join, mailboxChanged })
+  const isGoneFrom = (space: string, key: string): boolean =>
+    standsInMailbox(places, space) === true || (workloads.isSynced(space) && join.fact(space, key) === undefined)
+  const facts: DecisionFacts = {
+    join,
+    rules,
+    pauses,
+    isLeaving: name => inventory.isLeaving(name),
+    isUnschedulable: (mailbox, key) => unschedulable.isUnschedulable(mailbox, key),
+    isFollowed: space => closing.isFollowed(space),
+    isNeeded: (mailbox, key, copy) => isNeededThere({ join, isGoneFrom }, mailbox, key, copy),
+  }
+  const brake = new Brake({
+    join,
+    clock,
+    mailboxes: () => mailboxes.all(),
+    mailbox: knownMailbox,
+    isWhole: () => readiness.isStartWhole,
+    isKnown: space => !join.isWorkloadSpace(space) || workloads.isSynced(space),
+    isOpen: name => pendingMarks.isOpen(name),
+    isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
+    isEvicted: name => inventory.isEvicted(name, clock.now()),
+    isLeaving: name => inventory.isLeaving(name),
+    isUnwanted: (mailbox, key) => !inventory.isLeaving(mailbox.name) && isUnwanted(facts, mailbox, key),
+    keepsAll: (space, name) => pauses.locationOf(name) !== undefined || pauses.leadsPaused(space, name),
+    ask: space => pendingCopies.queueBehind({ type: 'judge', space }),
+    again: (copies, space) => tasks.addAll(copiesAgain(copies, space), space),
+    stays: (space, copies) => {
+      const claims = [{ space, placements: [] }]
+      for (const { mailbox, key } of copies) copyChanged.send(mailbox, key, 'retained', claims)
+      tasks.addAll(inHand.claimantsOf(copies), space)
+      for (const mailbox of new Set(copies.map(copy => copy.mailbox)))
+        tasks.reportAll(join.placementsOf(mailbox).filter(lead => lead.space === space))
+    },
+    emptied: space => closing.closeIfIdle(space),
+    report: (space, name) => tasks.report(space, name),
+  })
+  const retained = new RetainedCopies({ join, brake, pauses, mailboxes })
+
+  // copies/
+  const location = inventory.location.bind(inventory)
+  const customizer = join.customizer.bind(join)
+  const sources = new SourceReader({ client, cache, turns, location, customizer, schema })
+  const copyDeps: CopyDeps = {
+    client: explained,
+    facts,
+    join,
+    cache,
+    sources,
+    again: (name, key) => tasks.add(inHand.again(name, key)),
+    rules,
+    brake,
+    maySecure: source => {
+      const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
+      return clusterScoped || (isUncertain ? undefined : false)
+    },
+    written: (mailbox, key) => mailboxes.written(mailbox, key),
+    wrote: (...what) => mailboxes.wrote(...what),
+    remarks,
+    copyChanged,
+    mailbox: name => (readiness.knowsMailbox(name) ? mailbox(name) : undefined),
+  }
+  const making = new CopyMaking(copyDeps)
+  const notes = new CopyNotes(copyDeps)
+  const writer = new CopyWriter({ ...copyDeps, clock })
+  const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
+  const removals = new CopyRemovals({ ...copyDeps, notes, writer, converge })
+  const copies: CopyReconciler = new CopyReconciler({ ...copyDeps, making, notes, writer, removals })
+  const sharedCopies = new SharedCopies({ facts, making, notes, writer })
+  const copyChecks = new CopyChecks({ facts, remarks, making, notes })
+  const work = turns.begin({ owner: CHECKS })
+  const checks = new MailboxChecks({ work, mailboxes, readiness, join, copyChecks, tasks, pendingMarks, guard, logger })
+
+  // status/
+  const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
+  const outcomes: ClusterOutcomes = new ClusterOutcomes({
+    clock,
+    epoch: deps.outcomes?.epoch,
+    isAwaited: space => (knownMailbox(mailboxAt(space))?.changes.unprocessed ?? 1) > 0,
+    changed: (space, keys) => {
+      const name = mailboxAt(space)
+      for (const key of keys === 'all' ? [] : keys) copyChanged.send(name, key, 'outcome')
+      if (keys === 'all') mailboxChanged.send(name, 'outcome')
+      const { live, compared, processed } = outcomes.of(space)
+      if (live && compared) mailbox(name)?.changes.processed(processed, isInDoubt(outcomes.of(space)))
+      tasks.add({ type: 'cluster', mailbox: name })
+      tasks.reportAll(join.placementsOf(name))
+    },
+  })
+  const outcome = outcomes.of.bind(outcomes)
+  const marks = new CopyMarks({ inventory, mailbox, outcome })
+  const followers = new WorkStatusFollowers({ join, locations, pendingMarks })
+  const clusterReports = new ClusterReports({ client, inventory, outcome, events, clock })
+  const clusters: PlacementOutcomeDeps = {
+    join,
+    mailbox,
+    outcome,
+    isNamed: owner => !pendingMarks.isOpen(owner),
+    ...grantFindings(join, consents),
+    remarks,
+    pauses,
+    pathOf: space => places.pathOf(space),
+  }
+  const withheld = new WithheldStatuses(tasks, join)
+  const collectors = new Collectors(signals.collectorsChanged)
+  const log = new CrowdLog(logger, clock)
+  const reports = new PlacementReports({
+    client,
+    join,
+    allowances: consents,
+    holds: new HoldReports({ join, pauses, brake, intakes, inventory, events, log }),
+    retained,
+    withheld,
+    uncollected: (space, name) => collectors.problem(space, join.spec(space, name)?.collectors ?? []),
+    outcomes: clusters,
+    clock,
+    events: new TroubleEvents({
+      events,
+      read: async (space, key) => {
+        const fact = join.fact(space, key)
+        return fact && (await sources.read(space, fact))
+      },
+    }),
+    outages: new OutageEvents({ events, clock }),
+    tasks,
+  })
+
+  // feedback/
+  const feedback = new FeedbackReconciler({
+    client: explained,
+    join,
+    cache,
+    kinds,
+    sources,
+    mailbox: knownMailbox,
+    isKept: (...what) => retained.keeps(...what),
+    remarks,
+    events,
+    withheld,
+    turns,
+    clock,
+  })
+
+  // summaries/
+  const statusDeps = {
+    client,
+    join,
+    cache,
+    sources,
+    kinds,
+    clusters,
+    mailbox,
+    locations,
+    followers,
+    retained,
+    // held copies are placed by nobody, and would be missing
+    isKnown: (space: string) => isPlacingKnown(space) && !brake.isUnsure(space),
+    pathOf: (space: string) => places.pathOf(space),
+  }
+  const statuses = new WorkStatuses(statusDeps, { isNamespaced: true })
+  const clusterStatuses = new WorkStatuses(statusDeps, { isNamespaced: false })
+  const summaries = new Summaries({
+    client,
+    join,
+    sources,
+    kinds,
+    mailbox,
+    isStale: name => {
+      const { live, unreachable } = outcome(mailbox(name)?.space ?? '')
+      return !live || unreachable === true
+    },
+    locations,
+    collectors,
+    statuses,
+    turns,
+    isKnown: isPlacingKnown,
+  })
+
+  // beside the rooms
+  const convergence = new Convergence({ copies, copyChanged, tasks, clusterReports })
+  const together = new CopiesTogether({
+    facts,
+    remarks,
+    sharedCopies,
+    removals,
+    mailbox: copyDeps.mailbox,
+    converged: copies => convergence.converged(copies),
+  })
+  const router = new TaskRouter({
+    client: explained,
+    join,
+    mailboxes,
+    readiness,
+    facts,
+    pendingCopies,
+    convergence,
+    records,
+    clusterReports,
+    feedback,
+    reports,
+    tasks,
+    brake,
+    closing,
+  })
+  const intake = new TopologyIntake({
+    inventory,
+    consents,
+    join,
+    tasks,
+    pauses,
+    brake,
+    unschedulable,
+    mailboxes,
+    signals,
+    inHand,
+    workloads,
+    closing,
+    readiness,
+    intakes,
+    remarks,
+    reports,
+    collectors,
+  })
+  const changedCopies = new ChangedCopies(tasks, join, mailboxes)
+
+  // streams
+  const topology: PlacedSource = new PlacedSource({
+    ...common,
+    places,
+    space: '*',
+    resources: [
+      ...[EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
+      STATUS_COLLECTORS,
+    ],
+    handler: intake,
+  })
+  const workspaces = new StreamSource({
+    ...common,
+    space: MAILBOX_PARENT,
+    resources: [WORKSPACES],
+    handler: {
+      change: event => {
+        mailboxes.workspaceChanged(event)
+        readiness.moreIsKnown()
+      },
+      vanished: ref => mailboxes.close(ref.name),
+      synced: () => readiness.workspacesAreWhole(),
+    },
+  })
+
+  locations.onRenamed(space => summaries.lost(space))
+
+  // readers of signals
+  signals.consentChanged.on((space, through) => join.touchConsent(space, through))
+  signals.claimsChanged.on((space, names, keys) => {
+    for (const reader of [followers, summaries]) reader.claimsChanged(space, names, keys)
+    pendingCopies.add(space, names, keys)
+  })
+  signals.claimsLost.on((space, placement, lost) => {
+    brake.lost(space, placement, lost)
+    if (join.workload(space).hasPaused) tasks.report(space, placement)
+  })
+  signals.waysChanged.on(space => locations.changed(space))
+  signals.mailboxOpened.on(name => {
+    for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
+  })
+  signals.carriedChanged.on((name, key) => summaries.carriedChanged(name, key))
+  signals.collectorsChanged.on((space, collector) => {
+    summaries.collectorsChanged(space)
+    if (collector === undefined) return
+    const named = join.placementNames(space).filter(name => join.spec(space, name)?.collectors.includes(collector))
+    for (const name of named) tasks.report(space, name)
+  })
+  signals.contentTaken.on((space, placement) => reports.contentChanged(space, placement))
+  signals.sourceChanged.on((space, key, what) => {
+    brake.sourceChanged(space, key, what)
+    if (what === 'paused') {
+      tasks.reports(space, join.placementNames(space))
+      const names = Array.from(mailboxes.all(), ({ name }) => name)
+      tasks.addAll(inHand.ownedBy(space, names, key), space)
+    }
+    if (what !== 'indexed') return
+    // whoever no longer selects it, and whoever wrote its feedback
+    if (join.fact(space, key)?.annotated) tasks.add({ type: 'source', space, key })
+    closing.closeIfIdle(space)
+  })
+  copiesNamed.on((space, names, keys, isNews) => checks.copiesNamed(space, names, keys, isNews))
+  signals.copyHeld.on((mailbox, key, isHeld) => remarkSetAside({ join, remarks }, mailbox, key, isHeld))
+  known.on((what, space) => {
+    switch (what) {
+      case 'topology':
+        readiness.release()
+        checks.release()
+        break
+      case 'space':
+        pendingCopies.release(space)
+        readiness.release()
+        checks.release()
+        brake.release()
+        closing.closeIfIdle(space)
+        break
+      case 'named':
+        followers.named(space)
+        summaries.named(space)
+        reports.named(space)
+        break
+      case 'start':
+        // also where nobody has anything to be judged: copies of the start are looked at now
+        tasks.add({ type: 'judge', space: '' })
+        brake.release()
+    }
+  })
+  for (const reader of [followers, summaries, marks, changedCopies])
+    copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
+  mailboxChanged.on((name, what) => {
+    const isKnown = what === 'known'
+    if (isKnown) unschedulable.opened(mailbox(name)!)
+    if (isKnown || what === 'gate') checks.ask(name)
+    if (isKnown) readiness.moreIsKnown()
+    else for (const reader of [followers, summaries, marks, changedCopies]) reader.mailboxChanged(name)
+  })
+
+  return {
+    inventory,
+    kinds,
+    consents,
+    tasks,
+    join,
+    cache,
+    stages,
+    workloads,
+    pendingCopies,
+    closing,
+    locations,
+    mailboxes,
+    readiness,
+    facts,
+    brake,
+    retained,
+    sources,
+    location,
+    customizer,
+    explained,
+    checks,
+    outcomes,
+    marks,
+    statuses,
+    clusterStatuses,
+    summaries,
+    isPlacingKnown,
+    log,
+    reports,
+    together,
+    router,
+    topology,
+    workspaces,
+  }
+}
