@@ -11,10 +11,12 @@ import { collectSoon } from '../program/garbage.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openEngine } from '../storage/openEngine.ts'
 import { SharedLog } from '../storage/replica/sharedLog.ts'
+import type { Store } from '../storage/store.ts'
+import { AggregatedPort } from './aggregatedParts.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { CARRIED_MARK, isCarriedUp } from './authority/carriedMark.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
-import { ensurePki, type Pki } from './pki/ensurePki.ts'
+import { ensurePki, type Pki, tlsOf } from './pki/ensurePki.ts'
 import { readNamedCertificate } from './pki/namedCertificate.ts'
 import { type ApiServerFace, serverParts } from './serverParts.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
@@ -58,8 +60,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     logger: log,
     ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
   })
+  const hostPort = options.aggregated && new AggregatedPort(options, options.aggregated)
   // The first time the store comes first: so keys without a store always mean that it was lost.
-  const [pki, store] = await Promise.all([established ? ensure() : opening.then(ensure), opening])
+  const having = established ? ensure() : opening.then(ensure)
+  const recovering = established ? having.then(pki => hostPort?.recover(tlsOf(pki), work)) : undefined
+  let pki: Pki
+  let store: Store
+  try {
+    ;[pki, store] = await Promise.all([having, opening, recovering])
+  } catch (error) {
+    await recovering?.catch(() => undefined)
+    await hostPort?.close()
+    stop()
+    throw error
+  }
   let server: { parts: readonly Part[]; face: ApiServerFace }
   let setAside: SetAside | undefined
   try {
@@ -78,8 +92,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       commits,
       commitSeconds,
       commitTimes,
+      hostPort,
     })
   } catch (error) {
+    await hostPort?.close()
     setAside?.close()
     await store.close()
     stop()

@@ -23,6 +23,8 @@ export interface AggregatedOptions {
   space: string
   /** Put before the names of the host's users and groups. */
   userPrefix: string
+  /** Whether the host shows namespaced kinds of the space, too. */
+  namespaced: boolean
 }
 
 export interface ApiServerOptions {

@@ -10,7 +10,7 @@ import type { Desks } from '../placement/desks/desks.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
-import { aggregatedParts } from './aggregatedParts.ts'
+import type { AggregatedPort } from './aggregatedParts.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
@@ -72,12 +72,28 @@ interface Opened {
   commits: SharedLog | undefined
   commitSeconds: Distribution
   commitTimes: CommitTimes
+  /** Absent: it is behind no host. */
+  hostPort: AggregatedPort | undefined
 }
 
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 export async function serverParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, setAside, address, named, commits, commitSeconds, commitTimes }: Opened,
+  {
+    pki,
+    ensure,
+    clock,
+    store,
+    work,
+    budgets,
+    setAside,
+    address,
+    named,
+    commits,
+    commitSeconds,
+    commitTimes,
+    hostPort,
+  }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -166,7 +182,7 @@ export async function serverParts(
   const port = (): number => (app.server.address() as AddressInfo).port
 
   const apiThreads = commits && serverThreads(options, { commits, pki, keys, url: () => url, assembly, front })
-  const aggregated = options.aggregated && aggregatedParts(options, options.aggregated, { front, tls: keys.shown })
+  const aggregated = hostPort?.parts(front, keys.shown)
 
   const parts: Part[] = [
     // open already: everything else is made over it
@@ -249,7 +265,7 @@ export async function serverParts(
       },
       stop: drain,
     },
-    ...(aggregated ? [aggregated.part] : []),
+    ...(aggregated?.parts ?? []),
   ]
   const face: ApiServerFace = {
     get url() {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { ShownKeys } from './connections/tls.ts'
-import type { Pki } from './pki/ensurePki.ts'
+import { type Pki, tlsOf } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { NamedCertificate } from './pki/namedCertificate.ts'
 
@@ -33,12 +33,9 @@ export class ServingKeys {
   }
 
   get shown(): ShownKeys {
-    const { serving, caPem } = this.#pki
     const named = this.#named
     return {
-      cert: serving.certPem,
-      key: serving.keyPem,
-      ca: caPem,
+      ...tlsOf(this.#pki),
       ...(named && { named: { names: named.names, cert: named.certPem, key: named.keyPem } }),
     }
   }

@@ -13,7 +13,7 @@ import { hearingFaults } from './runAttack.ts'
 // beside other tests, on a slow machine, it takes minutes
 t.setTimeout(FILE_LIMIT_MS)
 const ground = new Ground(temporaryDir(t), 'short')
-t.teardown(() => ground.kill())
+t.teardown(() => ground.kill().finally(() => ground.leave()))
 await ground.start()
 const { prefix, maps } = await ground.settle()
 const neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-of-bob', prefix, slower: 4 })

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:https'
+import { Agent, type AgentOptions, request } from 'node:https'
 import { checkStatus } from '../support/checkStatus.ts'
 
 export interface Blow {
@@ -21,6 +21,13 @@ export interface Heard {
   text: string
 }
 
+/** A credential. */
+export interface Access {
+  token: string
+  /** With a certificate; absent: none is shown. */
+  agent?: Agent
+}
+
 /** Of what was not refused the rest is thrown away. */
 const KEPT = 64 * 1024
 /** Who calls a webhook that fails hears 500, of a kube-apiserver too. */
@@ -28,20 +35,35 @@ const WEBHOOK = /"message":"Internal error occurred: (failed calling webhook |co
 /** Longer than the server lets any answer take. */
 const LIMIT_MS = 150_000
 
+/** Connections that verify no server, perhaps with a certificate. */
+export function openAgent(options: AgentOptions): Agent {
+  return new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 128, ...options })
+}
+
 export class Attacker {
   /** How many answers had which code; 0: the connection ended without one. */
-  readonly codes: Record<number, number> = {}
+  readonly codes: Record<number, number>
   /** Refusals that were none, and faults of the server. */
-  readonly faults: string[] = []
+  readonly faults: string[]
   readonly #url: string
   readonly #agent: Agent
   readonly #token: string
   readonly #unread = new Set<ClientRequest>()
+  readonly #others: Attacker[] = []
 
-  constructor(url: string, token: string, maxSockets = 128) {
+  constructor(url: string, token: string, agent?: Agent, counts?: Pick<Attacker, 'codes' | 'faults'>) {
     this.#url = url
     this.#token = token
-    this.#agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets })
+    this.#agent = agent ?? openAgent({})
+    this.codes = counts?.codes ?? {}
+    this.faults = counts?.faults ?? []
+  }
+
+  /** The same attacker with something else to show, perhaps elsewhere: all answers count together. */
+  as(url: string, { token, agent }: Access): Attacker {
+    const other = new Attacker(url, token, agent, this)
+    this.#others.push(other)
+    return other
   }
 
   async send(blow: Blow): Promise<Heard> {
@@ -96,6 +118,7 @@ export class Attacker {
 
   /** What is under way ends without an answer. */
   close(): void {
+    for (const other of this.#others) other.close()
     this.leave()
     this.#agent.destroy()
   }
@@ -111,7 +134,7 @@ export class Attacker {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       ...(pooled ? { agent: this.#agent } : { agent: false, rejectUnauthorized: false }),
       headers: {
-        Authorization: `Bearer ${this.#token}`,
+        ...(this.#token !== '' && { Authorization: `Bearer ${this.#token}` }),
         ...(data !== undefined && {
           'Content-Type': type ?? 'application/json',
           'Content-Length': `${Buffer.byteLength(data)}`,

@@ -8,8 +8,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Api } from '../support/api.ts'
+import { freePort } from '../support/freePort.ts'
 import { accessOf, createSpace } from '../support/server.ts'
 import { Attacker } from './attacker.ts'
+import { FakeHost } from './fakeHost.ts'
 import { Inspector } from './inspector.ts'
 import { claimProcessors } from './yielding.ts'
 
@@ -56,6 +58,8 @@ export class Ground {
   #inspector: Inspector | undefined
   #attacks = 0
   #port = '0'
+  #host: FakeHost | undefined
+  #frontPort = 0
 
   constructor(dir: string, form: Form) {
     this.dir = dir
@@ -80,6 +84,16 @@ export class Ground {
     return Number(new URL(this.#url).port)
   }
 
+  /** The cluster that the server is behind, too. */
+  get host(): FakeHost {
+    return this.#host!
+  }
+
+  /** For the front proxy of that cluster. */
+  get frontUrl(): string {
+    return `https://127.0.0.1:${this.#frontPort}`
+  }
+
   /** How the server ended, if it did. */
   get ended(): string | undefined {
     return this.#ended
@@ -96,6 +110,9 @@ export class Ground {
     args.push('--token-auth-file', join(this.dir, 'tokens.csv'))
     // webhooks that hang are among the attacks, and they run here
     args.push('--webhook-allowed-hosts', 'localhost')
+    this.#host ??= await FakeHost.start(this.dir)
+    this.#frontPort ||= await freePort()
+    args.push('--aggregated', '--host-kubeconfig', this.#host.kubeconfig, '--aggregated-port', String(this.#frontPort))
     const script = `ulimit -n ${DESCRIPTORS}; exec "$0" "$@"`
     const child = spawn('sh', ['-c', script, ORRERY, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -163,6 +180,11 @@ export class Ground {
     await api.ok(api.post(`${RBAC}/clusterrolebindings`, { metadata: { name }, roleRef, subjects }))
     const { status } = await api.ok(api.post(`${accounts}/${name}/token`, {}))
     return (status as { token: string }).token
+  }
+
+  /** Once the server has ended for good. */
+  leave(): void {
+    this.#host?.stop()
   }
 
   /** As a power failure would. */

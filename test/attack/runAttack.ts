@@ -71,6 +71,7 @@ export async function runAttack(attack: Attack, options: RunOptions): Promise<Re
   } finally {
     await neighbour?.stop()
     await ground.kill()
+    ground.leave()
     rmSync(dir, { recursive: true, force: true })
   }
   return result

@@ -111,6 +111,7 @@ t.test('behind its cluster, the server has a second port, for the front proxy', 
     [],
   )
   t.match(ports.at(-1), { name: 'aggregated', containerPort: 7443 })
+  t.match(ofKind(objects, 'Service'), { spec: { publishNotReadyAddresses: true } })
   t.match(ofKind(objects, 'Service'), { spec: { ports: [{ name: 'https' }, { name: 'aggregated', port: 7443 }] } })
   t.match(ofKind(objects, 'NetworkPolicy'), { spec: { ingress: [{}, { ports: [{ port: 'aggregated' }] }] } })
   t.notMatch(JSON.stringify(render('orrery')), /aggregated/)

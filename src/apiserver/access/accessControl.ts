@@ -19,7 +19,7 @@ import type {
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS, isStranger } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
-import { type Forwarded, type HostRules, UNPROVEN } from './forwarded.ts'
+import { type Forwarded, type HostRules, UNPROVEN, unproven } from './forwarded.ts'
 import { type RawRequest, RequestCredentials } from './requestCredentials.ts'
 
 export interface AccessControlDeps {
@@ -294,13 +294,6 @@ function judgesSpaces({ reported }: RequestInfo, user: UserInfo): boolean {
 /** A refusal of the host, in its words. */
 function attributesOf({ hostUser, asked: { verb, path, resource } }: Forwarded): Attributes {
   return { user: hostUser, space: ROOT, verb, path, ...(resource && { resource }) }
-}
-
-function unproven(): StatusError {
-  return new StatusError(
-    'Unauthorized',
-    'this address answers the front proxy of the host cluster alone: use the address of the host, or the ordinary one of this server',
-  )
 }
 
 /** For authorization a Namespace is in the namespace of its own name. */

@@ -1,5 +1,6 @@
 /** A request that came through the front proxy of a host cluster: its user, and the request as the host saw it. */
 
+import { StatusError } from '../../apimachinery/errors.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { Decision, UserInfo } from '../auth/types.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
@@ -23,6 +24,13 @@ export interface Forwarded {
 
 /** The proof of a front proxy is missing, on an address where nobody else is answered. */
 export const UNPROVEN = 'unproven'
+
+export function unproven(): StatusError {
+  return new StatusError(
+    'Unauthorized',
+    'this address answers the front proxy of the host cluster alone: use the address of the host, or the ordinary one of this server',
+  )
+}
 
 /** The host's say about forwarded requests. */
 export interface HostRules {

@@ -8,7 +8,7 @@ import type { EventEmitter } from 'node:events'
 import { once } from 'node:events'
 import type { ServerOptions } from 'node:http'
 import type { Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { equalJson } from '../../apimachinery/values.ts'
 import { UNPROVEN } from '../access/forwarded.ts'
@@ -82,11 +82,10 @@ export class FrontProxyListener {
     passEvents(this.#server, deps.front, request => this.#identify(request as Request))
   }
 
-  /** `port` 0 takes a free one. Resolves to the port. @throws Error of the system */
-  async listen(host: string, port: number): Promise<number> {
-    this.#server.listen({ host, port })
+  /** @throws Error of the system */
+  async listen(host: string, port: number, isShared: boolean): Promise<void> {
+    this.#server.listen({ host, port, reusePort: isShared })
     await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
   }
 
   /** Keys of new connections. */

@@ -17,17 +17,22 @@ import { HostAuthorizer } from './hostAuthorizer.ts'
 import { HostKinds } from './hostKinds.ts'
 import { type SpacesEndpointDeps, spacesEndpoint } from './spacesEndpoint.ts'
 
-export interface HostFrontDeps extends Pick<DiscoveryDocumentsDeps, 'protobuf' | 'address'> {
-  host: Pick<SpaceClient, 'create'>
-  /** Path of the configured space. */
-  space: string
-  tree: SpaceTree
+export interface HostDocumentsDeps extends Pick<DiscoveryDocumentsDeps, 'protobuf' | 'address'> {
   types: Pick<TypeRegistry, 'in'>
-  authorizer: SpacesEndpointDeps['authorizer']
   work: WorkTurns
   openApi: OpenApiDocuments
   /** Paths that tell of the server as a whole: probes and its version. */
   ofServer: readonly PathEntry[]
+  /** Whether namespaced kinds are among those that the host sees. */
+  namespaced: boolean
+}
+
+export interface HostFrontDeps extends HostDocumentsDeps {
+  host: Pick<SpaceClient, 'create'>
+  /** Path of the configured space. */
+  space: string
+  tree: SpaceTree
+  authorizer: SpacesEndpointDeps['authorizer']
 }
 
 export interface HostFront {
@@ -36,8 +41,22 @@ export interface HostFront {
 }
 
 export function hostFront(deps: HostFrontDeps): HostFront {
-  const { host, space, tree, protobuf, address, work, openApi, ofServer } = deps
-  const types = new HostKinds(deps.types, () => tree.idAt(space))
+  const { host, space, tree } = deps
+  const paths = hostDocuments(deps, () => tree.idAt(space))
+  const spaces = spacesEndpoint(deps)
+  return {
+    rules: new HostAuthorizer({ host, clock: systemClock }),
+    endpoint: (request, answer, authorized, target) =>
+      target === 'spaces' ? spaces(request, answer, authorized) : paths.serve(request, answer, authorized),
+  }
+}
+
+/** @param space id of the one that the host sees; `undefined` while none is known: then there are the kinds of all types of spaces */
+export function hostDocuments(
+  { types: all, protobuf, address, work, openApi, ofServer, namespaced }: HostDocumentsDeps,
+  space: () => string | undefined,
+): Paths {
+  const types = new HostKinds(all, space, namespaced)
   const documents = kindDocuments(
     new DiscoveryDocuments({ types, protobuf, work, address, paths: id => paths.listed(id) }),
     openApiOf(types, openApi),
@@ -47,10 +66,5 @@ export function hostFront(deps: HostFrontDeps): HostFront {
     ...discoveryPaths({ types, documents }),
     ...openApiPaths({ documents, work }),
   ])
-  const spaces = spacesEndpoint(deps)
-  return {
-    rules: new HostAuthorizer({ host, clock: systemClock }),
-    endpoint: (request, answer, authorized, target) =>
-      target === 'spaces' ? spaces(request, answer, authorized) : paths.serve(request, answer, authorized),
-  }
+  return paths
 }

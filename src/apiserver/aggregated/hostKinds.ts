@@ -1,9 +1,9 @@
 /**
  * The kinds that a host cluster sees of this server: those of two group versions, as far as they are cluster-scoped, and `spaces`.
  *
- * Namespaced kinds stay behind `spaces/<name>/proxy`: a host empties its namespaces of all namespaced kinds that it discovers.
- * Discovery names no `watch`, though each kind can be watched. The host's garbage collector follows every kind that it can watch, list and
- * delete. It has no rights here, and would stand still for all kinds of the host.
+ * Namespaced kinds stay behind `spaces/<name>/proxy` unless the administrator wants them. The namespaces of the host are not those of the space.
+ * Discovery names no `watch`, and no deletion of namespaced kinds, though each kind has all of these. Two controllers of the host act on
+ * these verbs and have no rights here. The garbage collector would stand still for all kinds of the host; a namespace would never end.
  */
 
 import { WORKSPACES } from '../../apimachinery/resources.ts'
@@ -72,13 +72,15 @@ export const SPACES: ResourceType = {
 export class HostKinds {
   readonly #types: Pick<TypeRegistry, 'in'>
   readonly #space: () => string | undefined
+  readonly #isNamespaced: boolean
   /** By what they are made of. */
   readonly #made = new WeakMap<TypeSet, TypeSet>()
 
   /** @param space id of the space that the kinds are of; `undefined` while there is none */
-  constructor(types: Pick<TypeRegistry, 'in'>, space: () => string | undefined) {
+  constructor(types: Pick<TypeRegistry, 'in'>, space: () => string | undefined, isNamespaced: boolean) {
     this.#types = types
     this.#space = space
+    this.#isNamespaced = isNamespaced
   }
 
   /** The same for every space: documents of the host belong to none. */
@@ -86,7 +88,8 @@ export class HostKinds {
     const set = this.#types.in(this.#space() ?? '')
     let made = this.#made.get(set)
     if (made === undefined) {
-      made = new Narrowed([...set.types.filter(isHostKind).map(withoutWatch), SPACES])
+      const shown = set.types.filter(type => isHostKind(type) && (this.#isNamespaced || !type.namespaced))
+      made = new Narrowed([...shown.map(asHostSees), SPACES])
       this.#made.set(set, made)
     }
     return made
@@ -97,13 +100,13 @@ export class HostKinds {
   }
 }
 
-function isHostKind(type: ResourceType): boolean {
-  const { group, version, namespaced, form } = type
-  return !namespaced && form === 'own' && HOST_GROUP_VERSIONS.some(gv => gv.group === group && gv.version === version)
+function isHostKind({ group, version, form }: ResourceType): boolean {
+  return form === 'own' && HOST_GROUP_VERSIONS.some(gv => gv.group === group && gv.version === version)
 }
 
-function withoutWatch(type: ResourceType): ResourceType {
-  return { ...type, verbs: type.verbs.filter(verb => verb !== 'watch') }
+function asHostSees(type: ResourceType): ResourceType {
+  const hidden = type.namespaced ? ['watch', 'delete', 'deletecollection'] : ['watch']
+  return { ...type, verbs: type.verbs.filter(verb => !hidden.includes(verb)) }
 }
 
 /** A dozen kinds. */

@@ -51,7 +51,8 @@ export async function joinPort(server: ListeningServer, host: string, port: numb
   return close
 }
 
-async function freePort(host: string, port: number): Promise<number> {
+/** The port itself where no socket of this machine has it; for 0 any. @throws Error of the system */
+export async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer()
   await listening(probe, { host, port, reusePort: false })
   const free = (probe.address() as AddressInfo).port

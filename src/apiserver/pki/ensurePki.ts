@@ -30,6 +30,11 @@ export interface Pki {
   serviceAccountKeyPem: string
 }
 
+/** What the server shows, and the authority that vouches for its clients. */
+export function tlsOf({ serving, caPem }: Pki): { cert: string; key: string; ca: string } {
+  return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
+}
+
 const ALWAYS_DNS = ['localhost', 'kubernetes.default.svc']
 const ALWAYS_IPS = ['127.0.0.1', '::1']
 const CA_DAYS = 3650

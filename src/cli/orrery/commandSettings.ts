@@ -202,6 +202,12 @@ export const START: readonly Setting[] = [
     default: 'root:wmw1',
   },
   {
+    flags: '--aggregate-namespaced [bool]',
+    description: 'the host shows namespaced kinds of that space, too; their namespaces are those of the space',
+    default: false,
+    boolean: true,
+  },
+  {
     flags: '--aggregated-user-prefix <text>',
     description: 'put before users and groups of the host: alice is host:alice here',
     default: 'host:',

@@ -208,6 +208,25 @@ t.test('documents: two groups, cluster-scoped, for whoever the front proxy names
     t.not((await probe.get(path)).code, 200, path)
 })
 
+t.test(
+  'namespaced kinds are shown where that is wanted, without verbs that controllers of the host act on',
+  async t => {
+    const behind = await startBehind(t, { namespaced: true })
+    const probe = await behind.as('system:kube-aggregator')
+    const { resources } = (await probe.get(EDGE)).body as unknown as { resources: { name: string; verbs: string[] }[] }
+    const verbsOf = (name: string): unknown => resources.find(each => each.name === name)?.verbs.sort()
+    t.strictSame(verbsOf('customizers'), ['create', 'get', 'list', 'patch', 'update'])
+    t.strictSame(verbsOf('edgeplacements'), ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update'])
+    await hostGrants(behind, 'alice', ALL_OF_SPACES)
+    await spaceGrants(behind, 'host:alice', [EVERYTHING])
+    const alice = await behind.as('alice')
+    const path = `${EDGE}/namespaces/default/customizers`
+    t.equal((await alice.send('POST', path, { metadata: { name: 'one' } })).code, 201)
+    t.match((await alice.get(path)).body, { items: [{ metadata: { name: 'one' } }] })
+    t.equal((await alice.send('DELETE', `${path}/one`)).code, 200)
+  },
+)
+
 t.test('nobody but the front proxy is believed', async t => {
   const behind = await startBehind(t)
   await hostGrants(behind, 'alice', ALL_OF_SPACES)

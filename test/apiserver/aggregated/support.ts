@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import type { Test } from 'tap'
 import type { AggregatedOptions, ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { issueCa, issueClient, type PemPair } from '../../../src/apiserver/pki/issue.ts'
-import type { SpaceClient } from '../../../src/client/client.ts'
+import type { SpaceClient, WatchOptions } from '../../../src/client/client.ts'
+import { aborted } from '../../../src/client/clock.ts'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { Api } from '../../support/api.ts'
@@ -41,6 +42,19 @@ export function authenticationData(caPem: string, allowed: readonly string[] = [
     'requestheader-uid-headers': '["X-Remote-Uid"]',
     'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
   }
+}
+
+/** A host that describes its front proxy, and does nothing else. */
+export function followedHost(data: Record<string, string>): SpaceClient {
+  const metadata = { name: CONFIG_NAME, namespace: 'kube-system', resourceVersion: '1' }
+  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+  return {
+    list: async () => ({ items: [config], resourceVersion: '1' }),
+    async *watch(_resource: unknown, { signal }: WatchOptions) {
+      yield []
+      await aborted(signal)
+    },
+  } as unknown as SpaceClient
 }
 
 export interface Behind {
@@ -128,6 +142,7 @@ export async function startBehind(
         port: 0,
         space: 'root:wmw1',
         userPrefix: 'host:',
+        namespaced: false,
         ...more,
       },
       log: { info: note, warn: note, error: note } as never,

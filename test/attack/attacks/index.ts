@@ -8,6 +8,7 @@ import { conversions } from './conversions.ts'
 import { counts } from './counts.ts'
 import { crowds } from './crowds.ts'
 import { definitions } from './definitions.ts'
+import { host } from './host.ts'
 import { placement } from './placement.ts'
 import { reads } from './reads.ts'
 import { references } from './references.ts'
@@ -32,6 +33,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   connections,
   chains,
   spaces,
+  host,
 }
 
 export function attacksOf(family: string): readonly Attack[] {

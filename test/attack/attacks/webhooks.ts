@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { type Attack, attack } from '../attack.ts'
-import { Attacker } from '../attacker.ts'
+import { Attacker, openAgent } from '../attacker.ts'
 import { crowd, type Ground } from '../ground.ts'
 
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'w-' } }
@@ -76,7 +76,7 @@ function hanging(
       prepare: async (ground: Ground) => {
         const token = await ground.accountToken('greedy')
         ground.alice.close()
-        ground.alice = new Attacker(ground.url, token, 400)
+        ground.alice = new Attacker(ground.url, token, openAgent({ maxSockets: 400 }))
       },
     }),
     run: async ground => {

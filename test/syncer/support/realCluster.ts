@@ -17,8 +17,11 @@ export async function startRealCluster(t: Test, dir: string): Promise<string> {
   return (await RealCluster.start(t, dir)).kubeconfig
 }
 
-/** Its administrator, and two users without rights: `<name>token`. */
-const TOKENS = 'admintoken,admin,admin,"system:masters"\nalicetoken,alice,alice\nbobtoken,bob,bob\n'
+/** Its administrator, and users without rights: `<name>token`. */
+const TOKENS = [
+  'admintoken,admin,admin,"system:masters"',
+  ...['alice', 'bob', 'orrery'].map(name => `${name}token,${name},${name}`),
+].join('\n')
 
 /** A server whose API server may move to another port, or get other certificates. */
 export class RealCluster {
@@ -67,9 +70,20 @@ export class RealCluster {
 
   /** Its API server ends, which it would take a minute for while somebody watches, and begins again at another port. Resolves when it answers there. */
   async move(): Promise<void> {
-    const dir = this.#dir
-    await this.#server?.end('SIGKILL')
+    await this.stop()
     this.#port = await freePort()
+    await this.restart()
+  }
+
+  /** Its API server ends at once. */
+  async stop(): Promise<void> {
+    await this.#server?.end('SIGKILL')
+  }
+
+  /** Its API server begins again where it was, and reads its files. Resolves when it answers. */
+  async restart(): Promise<void> {
+    const dir = this.#dir
+    await this.stop()
     this.#server = Program.spawned(this.#t, join(assetsDir() ?? '', 'kube-apiserver'), [
       `--secure-port=${this.#port}`,
       '--bind-address=127.0.0.1',
@@ -83,17 +97,21 @@ export class RealCluster {
       '--disable-admission-plugins=ServiceAccount',
       ...this.#flags,
     ])
-    const cluster = { server: `https://127.0.0.1:${this.#port}`, 'insecure-skip-tls-verify': true }
-    const config = {
+    writeFileSync(this.kubeconfig, this.kubeconfigOf('admin'))
+    await answers(this.kubeconfig)
+  }
+
+  /** A kubeconfig of one of its users, at a path. */
+  kubeconfigOf(user: string, path = ''): string {
+    const cluster = { server: `https://127.0.0.1:${this.#port}${path}`, 'insecure-skip-tls-verify': true }
+    return JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
       clusters: [{ name: 'real', cluster }],
-      users: [{ name: 'admin', user: { token: 'admintoken' } }],
-      contexts: [{ name: 'real', context: { cluster: 'real', user: 'admin' } }],
+      users: [{ name: user, user: { token: `${user}token` } }],
+      contexts: [{ name: 'real', context: { cluster: 'real', user } }],
       'current-context': 'real',
-    }
-    writeFileSync(this.kubeconfig, JSON.stringify(config))
-    await answers(this.kubeconfig)
+    })
   }
 }
 

@@ -29,7 +29,13 @@ export async function aggregatedOf(settings: Record<string, unknown>): Promise<A
   const { options } = await hostOf('--aggregated: ', kubeconfig)
   const host = httpSpaceClient({ ...options, userAgent: 'orrery', timeoutMs: REVIEW_LIMIT_MS })
   return {
-    options: { host, port: settings.aggregatedPort as number, space, userPrefix },
+    options: {
+      host,
+      port: settings.aggregatedPort as number,
+      space,
+      userPrefix,
+      namespaced: settings.aggregateNamespaced === true,
+    },
     hostname,
     close: () => host.close(),
   }
