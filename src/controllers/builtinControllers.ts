@@ -8,7 +8,7 @@ import { EVERYTHING_ACTS, type Nature, natureOf, type Places } from '../placemen
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR, WHERE_RESOLVER } from '../placement/words/placement.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import { type ControllerHandle, type Startable, startController } from './controllerHandle.ts'
-import { CONTROLLER_NAMES, type ControllerName } from './controllerNames.ts'
+import { CONTROLLER_NAMES, type ControllerName, type QueueName, queuesOf } from './controllerNames.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'
 import { EventRecorder } from './eventRecorder.ts'
@@ -40,7 +40,7 @@ interface BuiltinControllersOptions extends Omit<WorkRuntime, 'guard'> {
   /** Those that run. Default: all. */
   controllers?: ReadonlySet<ControllerName>
   /** Of the work queue of each. Default: none. */
-  guardFor?: (controller: ControllerName) => KeyGuard
+  guardFor?: (queue: QueueName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
 }
@@ -75,7 +75,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const events = new EventRecorder({ client: clientFor(PLACEMENT_TRANSLATOR), clock })
   let useAuthority = (_renewed: string): void => {}
   const { sign, desks = {}, eventTtlMs: ttlMs = EVENT_TTL_MS } = options
-  const starts: Record<ControllerName, Start | undefined> = {
+  const starts: Record<QueueName, Start | undefined> = {
     'namespace-controller': as('namespace-controller', namespaceController),
     'garbage-collector-controller': as('garbage-collector', garbageCollector),
     'serviceaccount-controller': as('service-account-controller', deps => {
@@ -89,12 +89,12 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'certificatesigningrequest-signing-controller':
       sign && as('certificate-controller', deps => csrController({ ...deps, sign })),
     'event-ttl-controller': as('event-ttl-controller', deps => startEventTtl({ ...deps, ttlMs })),
+    'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
     'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
     'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),
     'syncer-liveness-controller': placed(MAILBOX_CONTROLLER, deps =>
       startSyncerLiveness({ ...deps, events, connections: desks.outcomes }),
     ),
-    'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
     'placement-translator': placed(PLACEMENT_TRANSLATOR, deps =>
       startPlacementTranslator({ ...deps, ...desks, events, where }),
     ),
@@ -102,10 +102,10 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
   if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
-  const running = new Map<ControllerName, ControllerHandle>()
-  for (const name of CONTROLLER_NAMES) {
-    const start = chosen.has(name) ? starts[name] : undefined
-    if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), clock, random }))
+  const running = new Map<QueueName, ControllerHandle>()
+  for (const queue of CONTROLLER_NAMES.flatMap(name => (chosen.has(name) ? queuesOf(name) : []))) {
+    const handle = starts[queue]?.({ logger, turns, guard: options.guardFor?.(queue), clock, random })
+    if (handle) running.set(queue, handle)
   }
   desks.figures?.showQueues(() =>
     Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])),

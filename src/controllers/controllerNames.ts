@@ -5,18 +5,29 @@ export const CONTROLLER_NAMES = [
   'clusterrole-aggregation-controller',
   'event-ttl-controller',
   'garbage-collector-controller',
-  'mailbox-controller',
   'namespace-controller',
-  'placement-translator',
+  'placement',
   'replicaset-stand-in-controller',
   'resourcequota-controller',
   'serviceaccount-controller',
   'storage-protection-controller',
-  'syncer-liveness-controller',
-  'where-resolver',
 ] as const
 
 export type ControllerName = (typeof CONTROLLER_NAMES)[number]
+
+/** Parts of the controller `placement`, as logs and metrics name their queues. None is of use without the others. */
+export const PLACEMENT_PARTS = [
+  'where-resolver',
+  'mailbox-controller',
+  'syncer-liveness-controller',
+  'placement-translator',
+] as const
+
+export type QueueName = Exclude<ControllerName, 'placement'> | (typeof PLACEMENT_PARTS)[number]
+
+export function queuesOf(controller: ControllerName): readonly QueueName[] {
+  return controller === 'placement' ? PLACEMENT_PARTS : [controller]
+}
 
 /** What kube-controller-manager called them before 1.28, and still takes. */
 const FORMER_NAMES: Readonly<Record<string, ControllerName>> = {
@@ -49,6 +60,10 @@ export function chosenControllers(list: readonly string[]): ReadonlySet<Controll
 function known(word: string): ControllerName {
   const name = FORMER_NAMES[word] ?? CONTROLLER_NAMES.find(name => name === word)
   if (name) return name
+  if (PLACEMENT_PARTS.some(part => part === word))
+    throw new Error(
+      `${JSON.stringify(word)} is a part of the controller "placement", and runs with it alone: name "placement"`,
+    )
   throw new Error(
     `${JSON.stringify(word)} is not in the list of known controllers: ${CONTROLLER_NAMES.join(', ')}; "*" is all of them, ` +
       `"-${CONTROLLER_NAMES[0]}" all but that one`,

@@ -13,7 +13,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
-import { CONTROLLER_NAMES } from '../../src/controllers/controllerNames.ts'
+import { CONTROLLER_NAMES, queuesOf } from '../../src/controllers/controllerNames.ts'
 import { STAGES } from '../../src/placement/desks/carryFigures.ts'
 import { noHelm } from '../deploy/support/helm.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
@@ -233,7 +233,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     for (const stage of STAGES)
       t.ok(figure(text, `orrery_placement_stage_duration_seconds_count{stage="${stage}"}`) > 0, stage)
     const queue = (controller: string) => `orrery_controller_queue{controller="${controller}"}`
-    for (const name of CONTROLLER_NAMES) t.ok(figure(text, queue(name)) >= 0, name)
+    for (const name of CONTROLLER_NAMES.flatMap(queuesOf)) t.ok(figure(text, queue(name)) >= 0, name)
     const shop = florin.space('root:shop')
     let [round, most] = [0, 0]
     while (most === 0) {

@@ -46,7 +46,7 @@ export class PreviewInbox implements PreviewSource {
     use: (ask: (request: PreviewRequest) => Promise<ObjectPreview[]>) => Promise<R>,
   ): Promise<R> {
     const receiver = this.#receiver
-    if (!receiver) throw new StatusError('ServiceUnavailable', 'the placement-translator does not run here')
+    if (!receiver) throw new StatusError('ServiceUnavailable', 'the controller "placement" does not run here')
     const running = this.#running.get(space) ?? 0
     if (running >= MAX_PREVIEWS_AT_ONCE) {
       const message = `${running} previews of this space are under way, of at most ${MAX_PREVIEWS_AT_ONCE}; try again`

@@ -170,7 +170,7 @@ export class ReportedViews implements ReportedDesk {
     if (this.#places) return this.#places
     throw new StatusError(
       'ServiceUnavailable',
-      'the placement-translator does not run; it may be starting, or be left out by --controllers',
+      'the controller "placement" does not run; it may be starting, or be left out by --controllers',
       { retryAfterSeconds: RETRY_SECONDS },
     )
   }

@@ -50,7 +50,7 @@ const answering = {
 }
 
 t.test('who places is asked about the objects as they would be stored', async t => {
-  t.match(await ask(team, map('a')), refused(503, /placement-translator does not run/))
+  t.match(await ask(team, map('a')), refused(503, /controller "placement" does not run/))
   server.desks.previews.deliverTo(answering)
   const deployment = {
     apiVersion: 'apps/v1',
