@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
-import type { FieldDifference } from '../outcome/fieldDifference.ts'
+import type { FieldDifference, LiveField } from '../outcome/fieldDifference.ts'
 import { CENTER_MARKS } from '../words/marks.ts'
 import {
   DIFFERENCES_ANNOTATION,
@@ -17,6 +17,7 @@ import {
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../words/placement.ts'
+import { withLiveFields } from './liveFields.ts'
 
 /** The space that reads, and the name by which it knows the cluster. */
 export interface ReportedTo {
@@ -31,11 +32,11 @@ export interface ReportedMarks {
   readonly silentSince?: string
   /** What the cluster does not hold as it was sent. */
   readonly differences?: readonly FieldDifference[]
+  /** Fields that are left to the cluster. */
+  readonly liveFields?: readonly LiveField[]
 }
 
 const MAX_LABEL = 63
-/** Written on reports alone: whatever an object says under these keys is its author's invention. */
-const REPORT_MARKS = [DIFFERENCES_ANNOTATION, LIVE_FIELDS_ANNOTATION, SILENT_SINCE_ANNOTATION]
 
 /** The object with metadata of its own; `undefined`: it is not the space's to see. */
 export function reportedObject(
@@ -46,7 +47,7 @@ export function reportedObject(
   if (!isReportedTo(object, to.space)) return undefined
   const { managedFields: _managers, labels, annotations, ...metadata } = object.metadata
   return {
-    ...object,
+    ...(marks?.liveFields ? withLiveFields(object, marks.liveFields) : object),
     metadata: { ...metadata, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to, marks) },
   }
 }
@@ -72,13 +73,14 @@ function labelsOf(labels: KubeObject['metadata']['labels'], { location }: Report
 function annotationsOf(
   annotations: KubeObject['metadata']['annotations'],
   { space, location }: ReportedTo,
-  { silentSince, differences }: ReportedMarks = {},
+  { silentSince, differences, liveFields }: ReportedMarks = {},
 ): Record<string, string> {
   const own: Record<string, string> = { ...annotations, [CLUSTER_ANNOTATION]: space, [LOCATION_LABEL]: location }
-  for (const mark of [...CENTER_MARKS, ...REPORT_MARKS]) delete own[mark]
+  for (const mark of CENTER_MARKS) delete own[mark]
   return {
     ...own,
     ...(silentSince !== undefined && { [SILENT_SINCE_ANNOTATION]: silentSince }),
     ...(differences && { [DIFFERENCES_ANNOTATION]: JSON.stringify(differences) }),
+    ...(liveFields && { [LIVE_FIELDS_ANNOTATION]: JSON.stringify(liveFields) }),
   }
 }

@@ -11,7 +11,7 @@ import { isShared } from '../words/names.ts'
 import type { Reason } from '../words/reason.ts'
 import type { ClusterOutcome } from './clusterOutcome.ts'
 import { type CopyState, stateReported } from './copyStates.ts'
-import type { FieldDifference } from './fieldDifference.ts'
+import type { FieldDifference, LiveField } from './fieldDifference.ts'
 import { isFieldsReason } from './fieldDifference.ts'
 import type { HealthVerdict } from './health.ts'
 import { MAX_EXCEPTIONS, STATUS_TOO_LARGE } from './outcome.ts'
@@ -24,6 +24,8 @@ export interface CopyVerdict {
   readonly since?: string
   /** What the cluster does not hold as it was sent. */
   readonly differences?: readonly FieldDifference[]
+  /** Fields that are left to the cluster. */
+  readonly liveFields?: readonly LiveField[]
 }
 
 /** As much of a mailbox as it takes to tell. */
@@ -120,8 +122,15 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   if (!isShared(key) && mailbox.ownerOf(key) !== space) return PROJECTING
   const exception = outcome.exceptions.get(key)
   if (!exception) return common
-  const { state, reason, message, since, differences } = exception
-  return { state: stateReported(state), reason, message, since, ...(differences && { differences }) }
+  const { state, reason, message, since, differences, liveFields } = exception
+  return {
+    state: stateReported(state),
+    reason,
+    message,
+    since,
+    ...(differences && { differences }),
+    ...(liveFields && { liveFields }),
+  }
 }
 
 /** Whether the cluster does not hold all of an applied object as it was sent. */

@@ -17,6 +17,14 @@ export interface FieldDifference {
   readonly decisive: boolean
 }
 
+/** A field that is left to the cluster. */
+export interface LiveField {
+  /** As of a difference. */
+  readonly path: string
+  /** As JSON, shortened. */
+  readonly live: string
+}
+
 /** Reasons of exceptions: the first of the differences decides. */
 export const FIELDS_DROPPED = 'FieldsDropped'
 export const FIELDS_CHANGED = 'FieldsChanged'
@@ -51,23 +59,11 @@ function wordsOf({ path, change, wanted, live }: FieldDifference): string {
   return `changes ${path}${wanted === undefined || live === undefined ? '' : ` from ${wanted} to ${live}`}`
 }
 
+type Bad = (field: string, why: string) => StatusError
+
 /** From what a syncer sends. @throws what `bad` makes, naming the field */
-export function readDifferences(
-  value: unknown,
-  at: string,
-  bad: (field: string, why: string) => StatusError,
-): FieldDifference[] {
-  if (!Array.isArray(value) || value.length > MAX_DIFFERENCES)
-    throw bad(at, `must be a list of at most ${MAX_DIFFERENCES}`)
-  return value.map((item: unknown, i) => {
-    const where = `${at}[${i}]`
-    if (!isRecord(item)) throw bad(where, 'must be an object')
-    const text = (field: string, limit: number): string => {
-      const identity = item[field]
-      if (typeof identity !== 'string' || identity.length > limit)
-        throw bad(`${where}.${field}`, `must be a text of at most ${limit} characters`)
-      return oneLine(identity)
-    }
+export function readDifferences(value: unknown, at: string, bad: Bad): FieldDifference[] {
+  return readFields(value, at, bad, (item, { where, text }) => {
     const { change, wanted, live } = item
     if (typeof change !== 'string') throw bad(`${where}.change`, 'must be a text')
     return {
@@ -78,5 +74,39 @@ export function readDifferences(
       ...(live !== undefined && { live: text('live', MAX_VALUE) }),
       decisive: item.decisive === true,
     }
+  })
+}
+
+/** As {@link readDifferences}. */
+export function readLiveFields(value: unknown, at: string, bad: Bad): LiveField[] {
+  return readFields(value, at, bad, (_item, { text }) => ({
+    path: text('path', MAX_PATH),
+    live: text('live', MAX_VALUE),
+  }))
+}
+
+interface FieldReader {
+  readonly where: string
+  text(field: string, limit: number): string
+}
+
+function readFields<T>(
+  value: unknown,
+  at: string,
+  bad: Bad,
+  read: (item: Record<string, unknown>, reader: FieldReader) => T,
+): T[] {
+  if (!Array.isArray(value) || value.length > MAX_DIFFERENCES)
+    throw bad(at, `must be a list of at most ${MAX_DIFFERENCES}`)
+  return value.map((item: unknown, i) => {
+    const where = `${at}[${i}]`
+    if (!isRecord(item)) throw bad(where, 'must be an object')
+    const text = (field: string, limit: number): string => {
+      const value = item[field]
+      if (typeof value !== 'string' || value.length > limit)
+        throw bad(`${where}.${field}`, `must be a text of at most ${limit} characters`)
+      return oneLine(value)
+    }
+    return read(item, { where, text })
   })
 }

@@ -13,7 +13,7 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { oneLine } from '../../apimachinery/oneLine.ts'
 import { EDGE_API_VERSION } from '../words/placement.ts'
 import { COPY_STATES, OUTCOME_STATES, type OutcomeState, stateReported } from './copyStates.ts'
-import { type FieldDifference, readDifferences } from './fieldDifference.ts'
+import { type FieldDifference, type LiveField, readDifferences, readLiveFields } from './fieldDifference.ts'
 import { HEALTHS, type HealthVerdict } from './health.ts'
 import { type Offer, readOffer } from './offer.ts'
 
@@ -44,6 +44,8 @@ export interface Exception extends OutcomeKey {
   readonly since: string
   /** Of what the cluster does not hold as it was sent. */
   readonly differences?: readonly FieldDifference[] | undefined
+  /** Fields that are left to the cluster. */
+  readonly liveFields?: readonly LiveField[] | undefined
   /** By what the cluster holds, where that is another spec than the center's. Of what is finished: how it ended. */
   readonly health?: HealthVerdict | undefined
 }
@@ -187,7 +189,7 @@ function readException(item: unknown, at: string): Exception {
     throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
   // on one line, whatever a cluster says
   const message = oneLine(text(item, 'message', MAX_MESSAGE, '', at))
-  const { differences, health } = item
+  const { differences, liveFields, health } = item
   return {
     ...key,
     seq: count(item, 'seq', at),
@@ -196,6 +198,7 @@ function readException(item: unknown, at: string): Exception {
     message,
     since,
     ...(differences !== undefined && { differences: readDifferences(differences, `${at}.differences`, bad) }),
+    ...(liveFields !== undefined && { liveFields: readLiveFields(liveFields, `${at}.liveFields`, bad) }),
     ...(health !== undefined && { health: readHealth(health, `${at}.health`) }),
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '../../placement/words/placement.ts'
 import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
+import { liveFields } from '../objects/liveFields.ts'
 import {
   downsyncCopy,
   isCreateOnly,
@@ -136,7 +137,10 @@ export class Carrier {
         this.#deps.owners.observed(resource, { type: 'apply', object: made })
         // made with all of it; what is left to the cluster is let go of now
         const left = leftFieldsOf(object)
-        return { ...this.#held(key, withoutFields(copy, left), made), ...(left.length > 0 && SOON) }
+        return {
+          ...this.#held(key, object, { sent: withoutFields(copy, left), live: made }),
+          ...(left.length > 0 && SOON),
+        }
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
@@ -187,7 +191,7 @@ export class Carrier {
       this.#deps.echoes.stands(text, object, live)
       this.#deps.owners.stands(key, object, live)
       const altered = alteredFields(key, copy, live)
-      if (!this.#mayHoldMore(text, altered)) return { live, altered }
+      if (!this.#mayHoldMore(text, altered)) return { live, altered, liveFields: liveFields(key, object, live) }
     }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
@@ -200,7 +204,7 @@ export class Carrier {
       this.#deps.echoes.wrote(text, copy, result, object)
       this.#deps.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
-      return this.#held(key, copy, result)
+      return this.#held(key, object, { sent: copy, live: result })
     } catch (error) {
       if (isStatusError(error, 'NotFound') && namespaceTrouble(error) === undefined) await served.refresh()
       const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
@@ -327,11 +331,16 @@ export class Carrier {
   }
 
   /** What the cluster made of what was just written. */
-  #held(key: SyncKey, sent: Readonly<KubeObject>, live: Readonly<KubeObject>): Outcome {
+  #held(
+    key: SyncKey,
+    object: Readonly<KubeObject>,
+    { sent, live }: Readonly<Record<'sent' | 'live', Readonly<KubeObject>>>,
+  ): Outcome {
     const altered = alteredFields(key, sent, live)
-    if (!altered?.isCut) return { live, altered }
+    const held: Outcome = { live, altered, liveFields: liveFields(key, object, live) }
+    if (!altered?.isCut) return held
     this.#cutAtMs.set(keyText(key), steadyMs(this.#deps.clock))
-    return { live, altered, requeueAfterMs: CUT_RETRY_MS }
+    return { ...held, requeueAfterMs: CUT_RETRY_MS }
   }
 
   /** Whether the cluster may know by now what it dropped. What its admission changes it would change again. */

@@ -256,7 +256,15 @@ export class Downsync {
   async #reporting(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals, outcomes } = this.#deps
     try {
-      const { refusal, trouble, live: _live, altered: _altered, isKept: _isKept, ...result } = await work()
+      const {
+        refusal,
+        trouble,
+        live: _live,
+        altered: _altered,
+        liveFields: _fields,
+        isKept: _isKept,
+        ...result
+      } = await work()
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       if (refusal) this.#except(key, { state: 'refused', ...refusal })

@@ -4,9 +4,9 @@
  */
 
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { oneLine } from '../../apimachinery/oneLine.ts'
 import { isDeciding } from '../../placement/outcome/decidingFields.ts'
-import { type FieldDifference, MAX_DIFFERENCES, MAX_PATH, MAX_VALUE } from '../../placement/outcome/fieldDifference.ts'
+import { type FieldDifference, MAX_DIFFERENCES } from '../../placement/outcome/fieldDifference.ts'
+import { elementName, isSecret, pathOf, type Steps, textOf, valueWords } from './fieldWords.ts'
 import { comparedForm, isEmptyValue, isSameBase64, isSameScalar } from './normalForms.ts'
 
 export interface AlteredFields {
@@ -28,12 +28,6 @@ export function alteredFields(
   return look.count === 0 ? undefined : { differences: look.listed(), count: look.count, isCut: look.isCut }
 }
 
-/** A member of an object, or an element of a list. */
-interface Step {
-  readonly member?: string
-  readonly element?: string
-}
-type Steps = readonly Step[]
 type Fields = Readonly<Record<string, unknown>>
 
 /** Keys of these are anybody's, and an empty value is one. */
@@ -171,26 +165,17 @@ class Look {
     const decisive = isDeciding(this.#resource, members, live === undefined ? sent : undefined)
     const into = decisive ? this.#decisive : this.#others
     if (into.length >= MAX_DIFFERENCES) return false
-    const isShown = !this.#isSecret(members, sent, live)
+    const isShown = !isSecret([groupResourceName(this.#resource), this.#kind, ...members], sent, live)
     into.push({
       path: pathOf(steps),
       change: live === undefined ? 'Dropped' : 'Changed',
-      ...(isShown && { wanted: shown(sent) }),
-      ...(isShown && live !== undefined && { live: shown(live) }),
+      ...(isShown && { wanted: valueWords(sent) }),
+      ...(isShown && live !== undefined && { live: valueWords(live) }),
       decisive,
     })
     return false
   }
-
-  /** Secrets, what is named like one, and values of environment variables: whoever may read a work status need not read these. */
-  #isSecret(members: readonly string[], ...values: readonly unknown[]): boolean {
-    const names = [groupResourceName(this.#resource), this.#kind, ...members]
-    if (names.some(name => SECRET.test(name)) || members.includes('env')) return true
-    return values.some(value => value !== undefined && SECRET.test(JSON.stringify(value)))
-  }
 }
-
-const SECRET = /secret|passw|token|credential|private|api[-_]?key|access[-_]?key/i
 
 function ownOf(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined
@@ -217,29 +202,5 @@ function keyOf(keys: readonly string[], item: Fields): string {
 }
 
 function nameOf(keys: readonly string[], item: Fields): string {
-  return `[${keys.flatMap(key => (item[key] === undefined ? [] : [`${key}=${textOf(item[key])}`])).join(',')}]`
-}
-
-/** A stranger's object may have a `toString` of its own. */
-function textOf(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-const PLAIN = /^[\w-]+$/
-
-function pathOf(steps: Steps): string {
-  let path = ''
-  for (const { member, element = '' } of steps) {
-    if (member === undefined) path += element
-    else if (PLAIN.test(member)) path += path === '' ? member : `.${member}`
-    else path += `[${member}]`
-  }
-  const text = oneLine(path)
-  // of a long one both ends are of use
-  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH / 4)}…${text.slice(1 - (MAX_PATH * 3) / 4)}` : text
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value)
-  return text.length > MAX_VALUE ? `${oneLine(text, MAX_VALUE - 1)}…` : oneLine(text)
+  return elementName(keys.flatMap(key => (item[key] === undefined ? [] : [[key, textOf(item[key])]])))
 }

@@ -10,7 +10,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
-import type { FieldDifference } from '../../placement/outcome/fieldDifference.ts'
+import type { FieldDifference, LiveField } from '../../placement/outcome/fieldDifference.ts'
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
 import { type Exception, MAX_MESSAGE } from '../../placement/outcome/outcome.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
@@ -20,6 +20,7 @@ export interface Trouble {
   readonly reason: string
   readonly message: string
   readonly differences?: readonly FieldDifference[]
+  readonly liveFields?: readonly LiveField[]
   readonly health?: HealthVerdict
 }
 

@@ -6,7 +6,12 @@ import { shortLine } from '../../apimachinery/shortened.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { waveFault, waveOf } from '../../placement/content/wave.ts'
-import { differenceWords, FIELDS_CHANGED, FIELDS_DROPPED } from '../../placement/outcome/fieldDifference.ts'
+import {
+  differenceWords,
+  FIELDS_CHANGED,
+  FIELDS_DROPPED,
+  type LiveField,
+} from '../../placement/outcome/fieldDifference.ts'
 import { type HealthVerdict, healthOf } from '../../placement/outcome/health.ts'
 import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../../placement/outcome/outcome.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
@@ -36,6 +41,8 @@ export type Outcome = ReconcileResult & {
   live?: Readonly<KubeObject>
   /** What `live` does not hold as it was sent. */
   altered?: AlteredFields | undefined
+  /** Fields that are left to the cluster. */
+  liveFields?: readonly LiveField[] | undefined
   /** `live` is the cluster's own, and stays so. */
   isKept?: boolean
 }
@@ -112,7 +119,9 @@ const STATUS_STAYS: Trouble = {
 
 /** Of what the cluster holds of `object`: what is to be known of it beside the status that comes back. */
 export function standingOf(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Trouble | undefined {
-  const trouble = standing(key, outcome)
+  const stands = standing(key, outcome)
+  const { liveFields } = outcome
+  const trouble = liveFields ? { ...(stands ?? PLAIN), liveFields } : stands
   if (outcome.live === undefined || trouble?.state === 'altered') return trouble
   const health = otherHealth(key, object, outcome.live)
   return health ? { ...(trouble ?? PLAIN), health } : trouble

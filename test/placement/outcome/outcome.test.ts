@@ -49,11 +49,15 @@ t.test('what a cluster does not hold as it was sent is read as strictly', async 
       ],
     }).exceptions[0]
   const one = { path: 'spec.suspend', change: 'Dropped', wanted: 'true', decisive: true }
+  const liveFields = [{ path: 'spec.replicas', live: '5' }]
+  t.match(read({ liveFields }), { liveFields })
   t.match(read({ differences: [one], health: { health: 'Progressing', message: 'it\nruns' } }), {
     differences: [one],
     health: { health: 'Progressing', message: 'it runs' },
   })
   for (const [more, field] of [
+    [{ liveFields: [{ path: 'spec.replicas', live: 5 }] }, 'liveFields[0].live'],
+    [{ liveFields: Array.from({ length: 9 }, () => one) }, 'liveFields'],
     [{ differences: Array.from({ length: 9 }, () => one) }, 'differences'],
     [{ differences: [{ ...one, path: 'x'.repeat(201) }] }, 'differences[0].path'],
     [{ differences: [{ ...one, live: 1 }] }, 'differences[0].live'],

@@ -1,7 +1,10 @@
 /** A cluster that drops or changes what it is sent: the center hears which fields, at the first write and at each later look. */
 import t, { type Test } from 'tap'
+import { at } from '../../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { equalJson } from '../../../src/apimachinery/values.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
+import type { LiveField } from '../../../src/placement/outcome/fieldDifference.ts'
 import type { Exception } from '../../../src/placement/outcome/outcome.ts'
 import { LEFT_FIELDS_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { startCenter } from '../../support/center.ts'
@@ -159,7 +162,8 @@ t.test('what a placement leaves to the cluster is no difference', async t => {
   await p.mailbox.create(DEPLOYMENTS, { ...web, spec: { ...(spec as object), replicas: 2 } })
   t.match(await p.tells('web'), { differences: [{ path: 'spec.replicas', wanted: '2', live: '5' }] })
   await p.mailbox.patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', { metadata: { annotations: left } })
-  await p.settles('web')
+  const said = await p.tells('web', ({ differences }) => differences === undefined)
+  t.match(said, { state: 'applied', reason: 'Applied', liveFields: [{ path: 'spec.replicas', live: '5' }] })
 })
 
 const definition = (...fields: string[]): KubeObject => ({
@@ -246,3 +250,29 @@ t.test('of what is made once it is told as long as nobody changed it there', asy
     await p.settles(name)
   }
 })
+
+t.test(
+  'live values of fields that are left to the cluster: those that its author does not set, and those that the placement names',
+  async t => {
+    const p = await pair(t)
+    p.start()
+    await p.mailbox.create(DEPLOYMENTS, deployment('x:1'))
+    await center.world.present(p.clusterId, 'deployments.apps app/web')
+    const web = { namespace: 'app', name: 'web' }
+    const set = (spec: object) => p.cluster.patch(DEPLOYMENTS, web, 'merge', { spec }, { fieldManager: 'hpa' })
+    const tells = (...liveFields: LiveField[]) =>
+      p.tells('web', one => equalJson(one.liveFields, liveFields) && one.differences === undefined)
+    await set({ minReadySeconds: 5 })
+    t.match(await tells({ path: 'spec.minReadySeconds', live: '5' }), { state: 'applied', reason: 'Applied' })
+    await set({ minReadySeconds: 7 })
+    await tells({ path: 'spec.minReadySeconds', live: '7' })
+    const left = { [LEFT_FIELDS_ANNOTATION]: '["/spec/replicas"]' }
+    await p.mailbox.patch(DEPLOYMENTS, web, 'merge', { metadata: { annotations: left }, spec: { minReadySeconds: 3 } })
+    await center.world.present(p.clusterId, 'deployments.apps app/web', ({ spec }) => at(spec, 'minReadySeconds') === 3)
+    await set({ replicas: 8 })
+    await tells({ path: 'spec.replicas', live: '8' })
+    await set({ replicas: 1 })
+    await p.settles('web')
+    t.pass('a field that its author sets, or that is as he wishes, is none')
+  },
+)

@@ -46,8 +46,8 @@ export class CopyMarks {
     const exception = mailbox && this.#deps.outcome(mailbox.space).exceptions.get(key)
     if (!exception || !isMarked(exception)) return silence
     if (mailbox.ownerOf(key) !== space || mailbox.changes.isUnprocessed(key)) return silence
-    const { differences } = exception
-    return { ...silence, ...(differences && { differences }) }
+    const { differences, liveFields } = exception
+    return { ...silence, ...(differences && { differences }), ...(liveFields && { liveFields }) }
   }
 
   follow(listener: MarksListener): () => void {
@@ -98,6 +98,6 @@ export class CopyMarks {
   }
 }
 
-function isMarked({ differences }: Exception): boolean {
-  return differences !== undefined && differences.length > 0
+function isMarked({ differences = [], liveFields = [] }: Exception): boolean {
+  return differences.length + liveFields.length > 0
 }

@@ -271,13 +271,16 @@ t.test(
     copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', generation: 7 } })
     const differences = [{ path: 'spec.paused', change: 'Dropped', wanted: 'true', decisive: true }] as const
     const health = { health: 'Progressing', message: 'it runs' } as const
-    const said = { ...parseObjectKey(key), seq: 1, since: '2026-01-01T00:00:00Z', message: '', differences, health }
+    const liveFields = [{ path: 'spec.replicas', live: '5' }]
+    const about = { ...parseObjectKey(key), seq: 1, since: '2026-01-01T00:00:00Z', message: '' }
+    const said = { ...about, differences, liveFields, health }
     deps.clusters.outcome().exceptions.set(key, { ...said, state: 'altered', reason: 'FieldsDropped' })
     const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
     t.match(row?.head.status, {
       state: 'Altered',
       reason: 'FieldsDropped',
       differences,
+      liveFields,
       health: 'Progressing',
       healthMessage: 'it runs',
     })
