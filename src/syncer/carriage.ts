@@ -105,7 +105,6 @@ export class Carriage {
     })
     const { mirror } = this.feed
     const mirrorComplete = (): boolean => this.feed.complete
-    const isReading = (): boolean => this.feed.isReading
     this.#mailboxServed = new ServedResources(mailbox)
 
     // What the mailbox is told beside status.
@@ -170,55 +169,22 @@ export class Carriage {
       logger,
       clock,
     })
+    const { echoes } = state
+    const facts = { mirror, mirrorComplete, plan, echoes, allowance, adoptExisting: deps.adoptExisting }
+    const context = { ...facts, cluster, as, served, watches: projected, again, ...tools }
     this.#downsync = new Downsync({
-      cluster,
-      as,
-      served,
-      mirror,
-      watches: projected,
-      plan,
-      mirrorComplete,
-      isReading,
-      echoes: state.echoes,
+      ...context,
+      isReading: () => this.feed.isReading,
       refusals,
       outcomes,
-      allowance,
       brake: this.brake,
-      emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
-      adoptExisting: deps.adoptExisting,
+      emptied: new EmptiedNamespaces(context),
       onProduced: key => queues.status.add(key),
-      again,
-      logger,
-      clock,
     })
-    const statusLimit = new StatusLimit(logger)
-    this.#statusReturn = {
-      mailbox,
-      served: this.#mailboxServed,
-      mirror,
-      watches: projected,
-      plan,
-      downsync: this.#downsync,
-      statusLimit,
-    }
-    this.#upsync = new Upsync({
-      mailbox,
-      cluster,
-      served: this.#mailboxServed,
-      clusterServed: served,
-      mirror,
-      born,
-      definitions,
-      plan,
-      mirrorComplete,
-      refusals,
-      allowance,
-      statusLimit,
-      logger,
-    })
-    const forgetMailbox = (): Promise<void> => custody.forgetMailbox()
-    const { echoes } = state
-    const departure = new Departure({ cluster, as, served, allowance, echoes, forgetMailbox, ...tools, signal })
+    const back = { mailbox, served: this.#mailboxServed, statusLimit: new StatusLimit(logger) }
+    this.#statusReturn = { ...context, ...back, downsync: this.#downsync }
+    this.#upsync = new Upsync({ ...context, ...back, clusterServed: served, born, definitions, refusals })
+    const departure = new Departure({ ...context, forgetMailbox: () => custody.forgetMailbox(), signal })
     this.orders = new Orders({
       mirror,
       logger,
@@ -245,9 +211,7 @@ export class Carriage {
 
   /** Carries into the cluster until the syncer ends. */
   async runCluster(): Promise<void> {
-    const { sides, clock, random, signal } = this.#deps
-    const what = 'discovery of the cluster'
-    await retrying({ what, logger: sides.logger, clock, random, signal }, () => this.#side.served.refresh())
+    await this.#discover('the cluster', this.#side.served)
     this.#side.start()
     await Promise.all([
       this.#work('down', key => this.#reports.outcomes.looking(key, () => this.#downsync.reconcile(key))),
@@ -340,25 +304,19 @@ export class Carriage {
 
   /** Status and what is born in the cluster, back to the mailbox. */
   async #runReturn(): Promise<void> {
-    const { sides, clock, random, signal } = this.#deps
-    const what = 'discovery of the mailbox'
-    await retrying({ what, logger: sides.logger, clock, random, signal }, () => this.#mailboxServed.refresh())
-    // What the mailbox is told of a cluster that leaves would be that it is empty.
-    const unlessLeaving =
-      (reconcile: Reconcile<SyncKey>): Reconcile<SyncKey> =>
-      async (key, ended) => {
-        if (!this.orders.leaving) return await reconcile(key, ended)
-      }
+    await this.#discover('the mailbox', this.#mailboxServed)
+    // a cluster that leaves would be reported as empty
+    const back = (queue: 'status' | 'up', reconcile: Reconcile<SyncKey>): Promise<void> =>
+      this.#work(queue, async (key, ended) => (this.orders.leaving ? {} : await reconcile(key, ended)))
     await Promise.all([
-      this.#work(
-        'status',
-        unlessLeaving(key => returnStatus(this.#statusReturn, key)),
-      ),
-      this.#work(
-        'up',
-        unlessLeaving(key => this.#upsync.reconcile(key)),
-      ),
+      back('status', key => returnStatus(this.#statusReturn, key)),
+      back('up', key => this.#upsync.reconcile(key)),
     ])
+  }
+
+  async #discover(name: string, served: ServedResources): Promise<void> {
+    const { logger } = this.#deps.sides
+    await retrying({ ...this.#deps, what: `discovery of ${name}`, logger }, () => served.refresh())
   }
 
   async #work(queue: 'down' | 'status' | 'up', reconcile: Reconcile<SyncKey>): Promise<void> {

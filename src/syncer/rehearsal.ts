@@ -29,10 +29,11 @@ import { isSyncConfig } from './mailbox/syncPlan.ts'
 import { isClusterRecord, staysInMailbox } from './objects/ownership.ts'
 import { type Act, RehearsedCluster } from './rehearsedCluster.ts'
 import { ClusterSide } from './sees/clusterSide.ts'
-import { ServedResources } from './sees/served.ts'
+import { servedBy } from './sees/served.ts'
 import type { SyncerOptions } from './syncer.ts'
 import { type Outcome, waveRefusal } from './tells/verdicts.ts'
-import { checkClaim, checkSpace, checkSyncTarget, mailboxOf, recordOf, requireOtherServer } from './whose/identity.ts'
+import { checkClaim, checkSpace, recordOf } from './whose/identity.ts'
+import { checkSyncTarget, mailboxOf, requireOtherServer } from './whose/places.ts'
 import { rateLimited, TokenBucket } from './whose/rateLimit.ts'
 
 export interface Rehearsed {
@@ -74,8 +75,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
   if (record) checkSpace(record, space)
   await checkClaim(cluster, given, mailbox)
 
-  const mailboxServed = new ServedResources(mailbox)
-  await mailboxServed.refresh()
+  const mailboxServed = await servedBy(mailbox)
   const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, turns, ...tools, ...QUEUE })
   const complete = Promise.withResolvers<void>()
   const state = new SyncerState(undefined, logger)

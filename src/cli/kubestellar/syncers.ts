@@ -24,7 +24,7 @@ import {
   SYNCER_NAMESPACE,
 } from '../../placement/words/placement.ts'
 import { adopt, CONFIG_MAPS } from '../../syncer/whose/clusterRecord.ts'
-import { mailboxOf, requireOtherServer } from '../../syncer/whose/identity.ts'
+import { mailboxOf, requireOtherServer } from '../../syncer/whose/places.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'

@@ -10,8 +10,6 @@ import { steadyMs } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
-import { endOf } from '../../placement/outcome/finished.ts'
-import type { HealthVerdict } from '../../placement/outcome/health.ts'
 import {
   DOWNSYNCED,
   isProjected,
@@ -34,7 +32,6 @@ import {
   ownerOf,
   SYNCER_MANAGER,
 } from '../objects/ownership.ts'
-import type { Compared } from '../tells/liveAnswers.ts'
 import { troubleOf } from '../tells/outcomes.ts'
 import {
   ALREADY_IN_CLUSTER,
@@ -47,6 +44,7 @@ import {
   UNSERVED,
 } from '../tells/verdicts.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
+import { type Comparison, sentCopy } from './comparison.ts'
 import type { DownsyncContext } from './context.ts'
 import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
 import type { ObjectWriter } from './objectWriter.ts'
@@ -54,6 +52,7 @@ import type { Removals } from './removals.ts'
 import { RepairPace } from './repairPace.ts'
 
 interface CarrierDeps extends DownsyncContext {
+  comparison: Comparison
   writer: ObjectWriter
   owners: ClusterOwners
   removals: Removals
@@ -119,7 +118,7 @@ export class Carrier {
     const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
     const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
     let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
-    const end = live === undefined ? this.#endOf(key, mirrored) : undefined
+    const end = live === undefined ? this.#deps.comparison.endOf(key, mirrored) : undefined
     if (end) return { trouble: finished(end) }
     if (live === undefined) {
       // Whatever comes of it, the next time is a look first.
@@ -147,7 +146,7 @@ export class Carrier {
       if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
     }
     if (live.metadata.deletionTimestamp !== undefined) {
-      const isOver = this.#endOf(key, mirrored) !== undefined
+      const isOver = this.#deps.comparison.endOf(key, mirrored) !== undefined
       if (!isOver) this.#deps.echoes.forget(text)
       // when it is gone it is made again
       const trouble = goingAway(live, 'what the cluster holds is being deleted, and is made anew then,')
@@ -162,10 +161,7 @@ export class Carrier {
     // somebody else's is none that we could delete: it needs no mark that says so
     if (!mayOverwrite(object) && isStrangers(seen)) return { live, ...this.#lookAgain(text) }
     if (!mayOverwrite(object) || isCreateOnly(object)) {
-      const sent = withoutFields(
-        downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner }),
-        leftFieldsOf(object),
-      )
+      const sent = sentCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
       // as long as nobody changed what was made, it shows what the cluster made of that
       const altered = this.#deps.echoes.isBrought(text, live, object) ? alteredFields(key, sent, live) : undefined
       if (!mayOverwrite(object)) return { live, altered, ...(await this.#handsOff(resource, key, object, live)) }
@@ -174,9 +170,8 @@ export class Carrier {
     }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
       return { refusal: ALREADY_IN_CLUSTER, ...this.#lookAgain(text) }
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     const left = leftFieldsOf(object)
-    const alone = withoutFields(whole, left)
+    const alone = sentCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     let copy = await this.#deps.owners.complete(key, object, alone, { fresh: false })
     let state = this.#deps.echoes.compare(text, copy, live)
     const isOld = state === 'same' && this.#deps.echoes.isAhead(text, live)
@@ -223,54 +218,6 @@ export class Carrier {
     this.#strangers.add(text)
     const { each, together, seldom } = STRANGER_LOOK_MS
     return { requeueAfterMs: Math.min(Math.max(each, together * this.#strangers.size), seldom) }
-  }
-
-  /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
-  async compare(key: SyncKey, mirrored: Mirrored): Promise<Compared> {
-    const {
-      resource: { version },
-      object,
-    } = mirrored
-    const { served, cluster, as, owners, echoes } = this.#deps
-    const resource = served.at(key, version)
-    if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
-    const live = await unlessGone(cluster.get(resource, refOf(key)))
-    if (live === undefined) return { state: this.#endOf(key, mirrored) ? 'finished' : 'missing' }
-    const seen = echoes.recognized(keyText(key), live)
-    if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, seen) || isStrangers(seen))
-      return { state: 'notOurs' }
-    const owner = as && ownerOf(object)
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
-    const alone = withoutFields(whole, leftFieldsOf(object))
-    const wanted = await owners.complete(key, object, alone, { fresh: false })
-    const isAsWritten = echoes.compare(keyText(key), wanted, live) === 'same'
-    const isSame = isAsWritten && alteredFields(key, wanted, live) === undefined
-    return { state: isSame ? 'same' : 'differs', wanted, live }
-  }
-
-  /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */
-  isThere(key: SyncKey, mirrored: Mirrored): boolean {
-    const {
-      resource: { version },
-      object,
-    } = mirrored
-    const { watches, served, echoes, as } = this.#deps
-    const live = watches.get(key, key)
-    const resource = served.at(key, version)
-    if (live === undefined && this.#endOf(key, mirrored)) return true
-    if (live === undefined || resource === undefined) return false
-    if (echoes.get(keyText(key)) === undefined) return true
-    const owner = as && ownerOf(object)
-    const mark = isMade(object, echoes.recognized(keyText(key), live))
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark, owner })
-    return echoes.wasSent(keyText(key), withoutFields(whole, leftFieldsOf(object)))
-  }
-
-  /** How it ended, where it has run to its end and is not to run again. A syncer without its state goes by what was reported of this spec. */
-  #endOf(key: SyncKey, { object, isStatusOld }: Mirrored): HealthVerdict | undefined {
-    const text = keyText(key)
-    if (this.#deps.echoes.get(text)) return this.#deps.echoes.endOf(text, object)
-    return isStatusOld ? undefined : endOf(key, object)
   }
 
   /** The cluster's copy must say so too: its annotation decides about deletion. */

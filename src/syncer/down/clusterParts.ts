@@ -3,6 +3,7 @@ import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 import { ownerOf } from '../objects/ownership.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
+import { Comparison } from './comparison.ts'
 import type { DownsyncContext } from './context.ts'
 import { ObjectWriter } from './objectWriter.ts'
 import { Removals } from './removals.ts'
@@ -15,6 +16,7 @@ export interface ClusterPartsDeps extends DownsyncContext {
 }
 
 export interface ClusterParts {
+  readonly comparison: Comparison
   readonly carrier: Carrier
   readonly owners: ClusterOwners
   readonly removals: Removals
@@ -41,6 +43,7 @@ export function clusterParts(deps: ClusterPartsDeps): ClusterParts {
       deps.forgotten(key)
     },
   })
-  const carrier: Carrier = new Carrier({ ...deps, writer, owners, removals })
-  return { carrier, owners, removals }
+  const comparison = new Comparison({ ...deps, owners })
+  const carrier: Carrier = new Carrier({ ...deps, comparison, writer, owners, removals })
+  return { comparison, carrier, owners, removals }
 }

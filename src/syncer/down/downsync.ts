@@ -17,13 +17,10 @@ import { type Outcomes, type Trouble, troubleOf } from '../tells/outcomes.ts'
 import type { Refusals } from '../tells/refusals.ts'
 import { HELD, NOT_ASKED, type Outcome, standingOf, waveRefusal } from '../tells/verdicts.ts'
 import { ArrivalOrder } from './arrivalOrder.ts'
-import type { Carrier } from './carrier.ts'
-import type { ClusterOwners } from './clusterOwners.ts'
-import { clusterParts } from './clusterParts.ts'
+import { type ClusterParts, clusterParts } from './clusterParts.ts'
 import type { DownsyncContext } from './context.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import type { RemovalBrake } from './removalBrake.ts'
-import type { Removals } from './removals.ts'
 
 interface DownsyncDeps extends DownsyncContext {
   /** Whether a snapshot of the mailbox is being received. */
@@ -40,9 +37,7 @@ interface DownsyncDeps extends DownsyncContext {
 export class Downsync {
   readonly #deps: DownsyncDeps
   readonly #echoes: Echoes
-  readonly #owners: ClusterOwners
-  readonly #removals: Removals
-  readonly #carrier: Carrier
+  readonly #parts: ClusterParts
   readonly #order: ArrivalOrder
   /** What was looked at in this run. */
   readonly #judged = new Set<string>()
@@ -55,32 +50,29 @@ export class Downsync {
     this.#deps = deps
     this.#echoes = deps.echoes
     this.#order = new ArrivalOrder(deps)
-    const { carrier, owners, removals } = clusterParts({
+    this.#parts = clusterParts({
       ...deps,
       isBusy: key => this.#busy.has(keyText(key)),
       forgotten: key => this.#judged.delete(keyText(key)),
     })
-    this.#carrier = carrier
-    this.#owners = owners
-    this.#removals = removals
   }
 
   /** Tells of an object that an earlier run left in the cluster. */
   foundLeftover(key: SyncKey, object: Readonly<KubeObject>): void {
-    if (this.#deps.mirror.get(key)) this.#removals.mayBeThere(key)
-    else this.#removals.isLeftover(key, object)
+    if (this.#deps.mirror.get(key)) this.#parts.removals.mayBeThere(key)
+    else this.#parts.removals.isLeftover(key, object)
   }
 
   /** What the cluster may have of an object although no watch told. */
   mayBeThere(key: SyncKey): void {
-    this.#removals.mayBeThere(key)
+    this.#parts.removals.mayBeThere(key)
   }
 
   /** Tells of a change of the mailbox, which is going to be looked at; without `object` it holds that no more. */
   sourceChanged(key: SyncKey, object?: Readonly<KubeObject>, previous?: Readonly<KubeObject>): void {
     this.#order.changed(key, object, previous)
     if (object !== undefined) this.#deps.brake.over(key)
-    if (object === undefined) this.#removals.sourceLeft(key, previous)
+    if (object === undefined) this.#parts.removals.sourceLeft(key, previous)
   }
 
   /** The mailbox is known as a whole, and all of it is going to be looked at. */
@@ -90,7 +82,7 @@ export class Downsync {
 
   /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
   leftovers(): Iterable<SyncKey> {
-    return this.#removals.leftovers()
+    return this.#parts.removals.leftovers()
   }
 
   /** From now on nothing is written; resolves when what was under way is over. */
@@ -133,7 +125,7 @@ export class Downsync {
       !staysInMailbox(mirrored.object) &&
       plan().wantsDown(key, key.namespace, key.name) &&
       (allowance.refusalOf(key) ?? waveRefusal(mirrored.object)) === undefined
-    return isCarried ? await this.#carrier.compare(key, mirrored) : { state: 'notCarried' }
+    return isCarried ? await this.#parts.comparison.compare(key, mirrored) : { state: 'notCarried' }
   }
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
@@ -161,7 +153,7 @@ export class Downsync {
     const { outcomes } = this.#deps
     if (outcomes.isOpen(key)) return false
     const { state } = outcomes.exceptions.get(keyText(key)) ?? {}
-    return state === 'refused' || (state === undefined && this.#carrier.isStrangers(key))
+    return state === 'refused' || (state === undefined && this.#parts.carrier.isStrangers(key))
   }
 
   async #reconcile(key: SyncKey, mirrored: Mirrored | undefined): Promise<ReconcileResult> {
@@ -169,11 +161,11 @@ export class Downsync {
     // The cluster's own, whoever marked it and whatever the mailbox says.
     if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
-    if (mirrored) this.#removals.sourceIsThere(key)
+    if (mirrored) this.#parts.removals.sourceIsThere(key)
     // Of this sort the cluster has its own, too.
     if (mirrored && staysInMailbox(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
-    this.#carrier.leaves(key)
+    this.#parts.carrier.leaves(key)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
     if (kept || !mirrorComplete()) {
@@ -192,7 +184,7 @@ export class Downsync {
     return await this.#reporting(key, async () => {
       const waitMs = await this.#deps.emptied.remove(key)
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }
-      const removed = await this.#removals.remove(key, mirrored !== undefined)
+      const removed = await this.#parts.removals.remove(key, mirrored !== undefined)
       const isWaiting = mirrored !== undefined && isProjected(mirrored.object)
       return { ...removed, ...(isWaiting && { trouble: NOT_ASKED }) }
     })
@@ -202,13 +194,15 @@ export class Downsync {
     const { object } = mirrored
     const refusal = this.#deps.allowance.refusalOf(key) ?? waveRefusal(object)
     const before = this.#echoes.get(keyText(key))
-    const hold = refusal ? undefined : this.#order.hold(key, { isNews: () => !this.#carrier.isThere(key, mirrored) })
+    const hold = refusal
+      ? undefined
+      : this.#order.hold(key, { isNews: () => !this.#parts.comparison.isThere(key, mirrored) })
     if (hold && !hold.trouble) return { ...hold, postponed: true }
     try {
       return await this.#reporting(key, async () => {
         if (refusal) return this.#inOrder(key, object, { refusal })
         if (hold) return hold
-        const carried = await this.#carrier.carry(key, mirrored)
+        const carried = await this.#parts.carrier.carry(key, mirrored)
         if (carried.live) this.#noteEnd(key, carried.live)
         const trouble = carried.trouble ?? standingOf(key, object, carried)
         return this.#inOrder(key, object, { ...carried, ...(trouble && { trouble }) })
@@ -237,7 +231,7 @@ export class Downsync {
   /** The cluster's word about an object, also the last one: what has run to its end may be gone in the same moment. */
   observed(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void {
     this.#noteEnd(keyOf(resource, change.object), change.object)
-    this.#owners.observed(resource, change)
+    this.#parts.owners.observed(resource, change)
   }
 
   #noteEnd(key: SyncKey, live: Readonly<KubeObject>): void {

@@ -6,13 +6,13 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import { retrying } from '../../client/retrying.ts'
 import type { WorkRuntime } from '../../client/runtime.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { SPOKEN } from '../../placement/desks/syncProtocol.ts'
 import { isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
-import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
+import { keyOf, keyText, type MailboxMirror, type MirrorState, type SyncKey } from './mirror.ts'
+import { StateSaver } from './stateSaver.ts'
 import type { SyncerState } from './syncerState.ts'
 import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
 
@@ -55,15 +55,12 @@ interface MailboxFeedOptions extends Omit<WorkRuntime, 'guard'> {
 
 /** What comes in swarms is written together. */
 const SAVE_DELAY_MS = 1000
-/** Before what the disk did not take is written again; it may have room by then. */
-const SAVE_AGAIN_MS = 30_000
-const NOT_SAVED = 'the state cannot be saved; it is tried again, and a restart until then will read the whole mailbox'
 /** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
 
 export class MailboxFeed {
   readonly #options: MailboxFeedOptions
-  readonly #clock: Clock
+  readonly #saver: StateSaver
   #source: StreamSource | undefined
   /** Name of the mailbox, once it is known. */
   #mailbox: string | undefined
@@ -89,16 +86,12 @@ export class MailboxFeed {
   #goal: number | undefined
   #protocol: number | undefined
   #reset = new AbortController()
-  #pendingSave: { atMs: number; cancel: () => void } | undefined
-  #saving: Promise<void> = Promise.resolve()
-  #isKept: boolean
-  #hasEnded = false
 
   constructor(options: MailboxFeedOptions) {
     this.#options = options
-    this.#clock = options.clock
-    this.#isKept = options.state.isKept
-    options.state.echoes.onChange(() => this.#scheduleSave(SAVE_DELAY_MS))
+    const { onKept = () => {} } = options
+    this.#saver = new StateSaver({ ...options, current: () => this.#state(), onKept })
+    options.state.echoes.onChange(() => this.#saver.schedule(SAVE_DELAY_MS))
   }
 
   get mirror(): MailboxMirror {
@@ -132,7 +125,7 @@ export class MailboxFeed {
 
   /** Whether what is known is written down: `false` also when that failed the last time. */
   get isKept(): boolean {
-    return this.#isKept
+    return this.#saver.isKept
   }
 
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
@@ -147,7 +140,7 @@ export class MailboxFeed {
       return saved !== undefined
     } catch (error) {
       logger.warn({ err: error }, 'the saved state cannot be used, reading the whole mailbox instead')
-      this.#keeps(false)
+      this.#saver.keeps(false)
       return false
     }
   }
@@ -165,16 +158,12 @@ export class MailboxFeed {
       this.#source = this.#newSource()
       await this.#source.run(AbortSignal.any([signal, this.#reset.signal]))
     }
-    if (this.#pendingSave) this.#save()
-    await this.#saving
+    await this.#saver.flush()
   }
 
   /** To be called at the very end: what is written into the cluster until then is remembered. */
   async close(): Promise<void> {
-    this.#hasEnded = true
-    if (this.#pendingSave) this.#save()
-    await this.#saving
-    await this.#options.state.close()
+    await this.#saver.close()
   }
 
   /**
@@ -234,7 +223,7 @@ export class MailboxFeed {
       this.#revision = batch.revision
       this.#checkGoal()
       if (batch.events.length > 0 || isOther) this.#options.onProgress?.()
-      if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
+      if (batch.events.length === 0) this.#saver.schedule(SAVE_CURSOR_DELAY_MS)
     }
   }
 
@@ -243,12 +232,8 @@ export class MailboxFeed {
     this.#space ??= event.space
     if (event.space !== this.#space) {
       // Another mailbox under the same name: what we know is about the old one.
-      this.#options.logger.info({}, 'the mailbox was made anew, reading it from the start')
       this.#isMadeAnew = true
-      this.#cursor = undefined
-      this.#goal = undefined
-      this.#complete = false
-      this.#reset.abort()
+      this.#readAnew('the mailbox was made anew')
       return
     }
     if (isTeardown(event)) this.#end()
@@ -260,7 +245,7 @@ export class MailboxFeed {
       // said only by who has the history that this was told in
       this.#isContinued = true
       if (this.mirror.stands(key, event)) this.#seen?.add(keyText(key))
-      else this.#readAnew()
+      else this.#readAnew('the saved state does not fit the mailbox')
       return
     }
     this.mirror.apply(key, event)
@@ -268,12 +253,11 @@ export class MailboxFeed {
     const object = this.mirror.get(key)?.object
     this.#options.onChange({ key, object, previous, revision: event.revision })
     const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
-    this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : SAVE_DELAY_MS)
+    this.#saver.schedule(isEcho ? SAVE_CURSOR_DELAY_MS : SAVE_DELAY_MS)
   }
 
-  /** What we saved is not what the center thinks we have. */
-  #readAnew(): void {
-    this.#options.logger.info({}, 'the saved state does not fit the mailbox, reading it from the start')
+  #readAnew(why: string): void {
+    this.#options.logger.info({}, `${why}, reading it from the start`)
     this.#cursor = undefined
     this.#goal = undefined
     this.#complete = false
@@ -305,7 +289,7 @@ export class MailboxFeed {
     }
     this.#revision = revision
     this.#becomeComplete()
-    this.#scheduleSave(SAVE_DELAY_MS)
+    this.#saver.schedule(SAVE_DELAY_MS)
   }
 
   #checkGoal(): void {
@@ -319,43 +303,15 @@ export class MailboxFeed {
     this.#options.onComplete()
   }
 
-  /** The soonest of several wishes is kept. */
-  #scheduleSave(delayMs: number): void {
-    if (!this.#options.state.isKept) return
-    const atMs = this.#clock.now() + delayMs
-    if (this.#pendingSave && this.#pendingSave.atMs <= atMs) return
-    this.#pendingSave?.cancel()
-    this.#pendingSave = { atMs, cancel: this.#clock.after(delayMs, () => this.#save()) }
-  }
-
-  #save(): void {
-    const { state, logger } = this.#options
-    this.#pendingSave?.cancel()
-    this.#pendingSave = undefined
-    this.#saving = this.#saving
-      .then(async () => {
-        const space = this.#space
-        const { cursor, epoch } = this.#source ?? {}
-        // In the middle of a snapshot the mirror fits no cursor.
-        const mailbox = this.#mailbox
-        if (mailbox === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
-        if (this.#reset.signal.aborted || this.#ending) return
-        const held = this.#options.held?.() ?? []
-        await state.save({ mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) })
-        this.#keeps(true)
-      })
-      .catch(error => {
-        // what is wrong now may have other words each time
-        logger[this.#isKept ? 'error' : 'debug']({ err: error }, NOT_SAVED)
-        this.#keeps(false)
-        if (!this.#hasEnded) this.#scheduleSave(SAVE_AGAIN_MS)
-      })
-  }
-
-  #keeps(isKept: boolean): void {
-    if (isKept && !this.#isKept) this.#options.logger.info({}, 'the state is saved again')
-    this.#isKept = isKept
-    this.#options.onKept?.(isKept)
+  /** The row of the state that fits the mirror now. In the middle of a snapshot the mirror fits no cursor. */
+  #state(): MirrorState | undefined {
+    const { cursor, epoch } = this.#source ?? {}
+    const [mailbox, space] = [this.#mailbox, this.#space]
+    if (mailbox === undefined || space === undefined || cursor === undefined || this.#seen !== undefined)
+      return undefined
+    if (this.#reset.signal.aborted || this.#ending) return undefined
+    const held = this.#options.held?.() ?? []
+    return { mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) }
   }
 }
 

@@ -116,6 +116,13 @@ function isAsBefore(old: DiscoveredResource, now: DiscoveredResource): boolean {
   )
 }
 
+/** Discovery of a server now. Groups that do not answer are unknown. */
+export async function servedBy(client: SpaceClient): Promise<ServedResources> {
+  const served = new ServedResources(client)
+  await served.refresh()
+  return served
+}
+
 /** An established CRD is served a moment later. */
 const SERVED_SOON_MS = [100, 200, 500, 1000, 2000]
 

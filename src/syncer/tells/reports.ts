@@ -51,30 +51,13 @@ export class Reports {
 
   constructor(deps: ReportsDeps) {
     this.#deps = deps
-    const { mailbox, session, mirror, quietMs, versions, position, orders, compare, onUpgrade, logger, clock } = deps
+    const { logger, clock } = deps
     this.outcomes = new Outcomes(clock, () => this.#reporter.news())
     this.refusals = new Refusals(logger, () => this.#config.soon())
-    this.#reporter = new OutcomeReporter({
-      mailbox,
-      session,
-      outcomes: this.outcomes,
-      position,
-      everyMs: quietMs,
-      versions,
-      onUpgrade,
-      offer: () => this.#offer,
-      logger,
-      clock,
-    })
-    this.#config = new ConfigReport({
-      mailbox,
-      mirror,
-      refusals: this.refusals,
-      orders,
-      logger,
-      clock,
-    })
-    this.#live = new LiveAnswers({ mailbox, compare, logger })
+    const { outcomes, refusals } = this
+    this.#reporter = new OutcomeReporter({ ...deps, outcomes, everyMs: deps.quietMs, offer: () => this.#offer })
+    this.#config = new ConfigReport({ ...deps, refusals })
+    this.#live = new LiveAnswers(deps)
   }
 
   /** Until the signal aborts. @param ready when orders are known */

@@ -14,19 +14,8 @@ import {
   type Mailbox,
   watchRecord,
 } from './clusterRecord.ts'
-import {
-  checkClaim,
-  checkNote,
-  checkSpace,
-  checkSyncTarget,
-  claim,
-  claimAgain,
-  handedOver,
-  mailboxOf,
-  noteAgain,
-  recordOf,
-  requireOtherServer,
-} from './identity.ts'
+import { checkClaim, checkNote, checkSpace, claim, claimAgain, handedOver, noteAgain, recordOf } from './identity.ts'
+import { checkSyncTarget, mailboxOf, requireOtherServer } from './places.ts'
 
 interface CustodyDeps extends Runtime {
   mailbox: SpaceClient

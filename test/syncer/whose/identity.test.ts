@@ -12,7 +12,7 @@ import { CLUSTER_RECORD, DOWNSYNCED, OVERWRITE, STANDBY_ANNOTATION } from '../..
 import { type Syncer, startSyncer } from '../../../src/syncer/syncer.ts'
 import { unready } from '../../../src/syncer/tells/syncerStatus.ts'
 import { adopt } from '../../../src/syncer/whose/clusterRecord.ts'
-import { mailboxOf, requireOtherServer } from '../../../src/syncer/whose/identity.ts'
+import { mailboxOf, requireOtherServer } from '../../../src/syncer/whose/places.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { startCenter } from '../../support/center.ts'
 import { temporaryDir } from '../../support/server.ts'
