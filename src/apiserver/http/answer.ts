@@ -86,6 +86,7 @@ export class Answer extends ServerResponse<Request> {
   /** Sends a body in pieces, and ends the answer; no more of the body is made once the client has left. @throws the error of its source */
   async writeAll(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
+      if (this.destroyed) return
       if (hasRoom(this, piece)) this.write(piece)
       else if (!(await written(this, piece))) return
     }

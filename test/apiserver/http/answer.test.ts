@@ -87,23 +87,27 @@ t.test('when the client has all of an answer, its connection has room for the ne
   }
 })
 
-t.test('a client that leaves ends the making of its answer', async t => {
-  const made = Promise.withResolvers<number>()
-  async function* pieces(): AsyncGenerator<Buffer> {
-    let count = 0
-    try {
-      for (; ; count++) yield Buffer.alloc(64 * 1024)
-    } finally {
-      made.resolve(count)
+for (const length of [64 * 1024, 1024])
+  t.test(`a client that leaves ends the making of its answer, in pieces of ${length} bytes`, async t => {
+    const made = Promise.withResolvers<number>()
+    async function* pieces(): AsyncGenerator<Buffer> {
+      let count = 0
+      try {
+        for (; ; count++) {
+          yield Buffer.alloc(length)
+          await new Promise(setImmediate)
+        }
+      } finally {
+        made.resolve(count)
+      }
     }
-  }
-  const server = createServer({ ServerResponse: Answer } as object, (_request, response) => {
-    void (response as Answer).writeAll(pieces())
+    const server = createServer({ ServerResponse: Answer } as object, (_request, response) => {
+      void (response as Answer).writeAll(pieces())
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const asked = get({ host: '127.0.0.1', port, agent: false }, answer => answer.once('data', () => asked.destroy()))
+    asked.on('error', () => {})
+    t.ok((await made.promise) > 0)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const asked = get({ host: '127.0.0.1', port, agent: false }, answer => answer.once('data', () => asked.destroy()))
-  asked.on('error', () => {})
-  t.ok((await made.promise) > 0)
-})

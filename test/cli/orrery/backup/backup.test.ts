@@ -1,5 +1,8 @@
 /** `orrery backup` and `orrery restore`, as an administrator meets them. */
+import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Api } from '../../../support/api.ts'
@@ -209,4 +212,20 @@ t.test('a backup is for whoever administers the server, and for the role of root
   t.equal((await api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding)).code, 201)
   t.match(await take(alice), { code: 200, text: /^ORRERY ARCHIVE 1\n/ })
   t.match(await alice.get('/api/v1/secrets'), { code: 403 }, 'and for nothing else')
+})
+
+t.test('a backup ends with its client, and is taken one at a time', async t => {
+  const { api, server } = await startTestServer(t)
+  for (let i = 0; i < 50; i++) await api.ok(api.post(MAPS, map(`bulk-${i}`, randomBytes(200_000).toString('hex'))))
+  const taken = await new Promise<IncomingMessage>(resolve => {
+    const { ca, cert, key } = accessOf(server.kubeconfigPath)
+    request(`${server.url}/backup`, { method: 'POST', ca, cert, key, agent: false }, resolve).end()
+  })
+  t.match(await api.send('POST', '/backup'), {
+    code: 409,
+    body: { reason: 'Conflict', message: /^orrery-admin takes a backup since .*: one is taken at a time/ },
+  })
+  taken.destroy()
+  for (let code = 409; code !== 200; ) ({ code } = await api.send('POST', '/backup'))
+  t.pass('the next one is taken')
 })
