@@ -1,6 +1,6 @@
 /**
- * `kill -9` of a server, or of `orrery backup`, while an archive is written and a client writes: an archive that is there restores to a state that
- * existed. BACKUP_ROUNDS sets the number of backups (default 3): every third one is left alone.
+ * `kill -9` of a server, or of `orrery backup`, while an archive is written and a client writes. An archive that is there restores to a state
+ * that existed. BACKUP_ROUNDS sets the number of backups (default 3); every third one is left alone.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
