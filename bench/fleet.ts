@@ -2,7 +2,9 @@
  * What a fleet of clusters costs the server: loops that behave as syncers do towards it (a stream of the mailbox, reports) and have no cluster behind them.
  *
  *     node bench/fleet.ts --clusters 1000 --objects 20 [--tree /path/to/another/clone] [--edits 10] [--idle 60]
+ *     node bench/fleet.ts --clusters 1000 --objects 200 --statuses 100 [--seconds 30]
  *
+ * `--statuses N`: instead of edits, so many changes of reported statuses in a second, first without and then with a StatusCollector.
  * `--core N`: the only one that the server may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
  */
 import { randomUUID } from 'node:crypto'
@@ -13,11 +15,19 @@ import { parseArgs } from 'node:util'
 import { at, num, objects, str } from '../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
 import { WORKSPACES } from '../src/apimachinery/resources.ts'
+import type { SpaceClient } from '../src/client/client.ts'
 import { type Clock, systemClock } from '../src/client/clock.ts'
 import { httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { silentLogger } from '../src/client/logger.ts'
-import { EDGE_API_VERSION, EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS } from '../src/placement/words/placement.ts'
+import {
+  COMBINED_STATUSES,
+  EDGE_API_VERSION,
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  STATUS_COLLECTORS,
+  SYNC_TARGETS,
+} from '../src/placement/words/placement.ts'
 import { WorkTurns } from '../src/program/workTurns.ts'
 import { MailboxFeed } from '../src/syncer/mailbox/mailboxFeed.ts'
 import { SyncerState } from '../src/syncer/mailbox/syncerState.ts'
@@ -29,6 +39,7 @@ import type { Inspector } from '../test/attack/inspector.ts'
 import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
+const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const AT_ONCE = 16
 /** Between two looks at what a placement says. */
@@ -40,6 +51,8 @@ const { values: flags } = parseArgs({
     objects: { type: 'string', default: '20' },
     edits: { type: 'string', default: '10' },
     idle: { type: 'string', default: '60' },
+    statuses: { type: 'string' },
+    seconds: { type: 'string', default: '30' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
     core: { type: 'string' },
     profile: { type: 'string' },
@@ -47,10 +60,13 @@ const { values: flags } = parseArgs({
 })
 const CLUSTERS = Number(flags.clusters)
 const OBJECTS = Number(flags.objects)
+/** Objects of the fleet: those with a status where statuses are what is measured. */
+const CARRIED = flags.statuses === undefined ? CONFIG_MAPS : DEPLOYMENTS
 
 /** One cluster: it takes what its mailbox says for done, and says so. */
 class Loop {
   readonly mailbox: string
+  readonly space: SpaceClient
   /** Versions of the ConfigMaps that it holds, by name. */
   readonly held = new Map<string, string>()
   onChange: () => void = () => {}
@@ -60,6 +76,7 @@ class Loop {
     this.mailbox = mailbox
     const client = httpClient({ ...options, watchIdleMs: 600_000 })
     const space = client.in(mailbox)
+    this.space = space
     const clock: Clock = systemClock
     const outcomes = new Outcomes(clock, () => reporter.news())
     const session = randomUUID()
@@ -73,7 +90,7 @@ class Loop {
       turns: new WorkTurns({ clock: () => performance.now() }),
       logger: silentLogger,
       onChange: ({ key, object }) => {
-        if (key.resource !== 'configmaps') return
+        if (key.resource !== CARRIED.resource) return
         if (object) this.held.set(key.name, str(object, 'data', 'v'))
         else this.held.delete(key.name)
         this.onChange()
@@ -170,14 +187,24 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
     metadata: { namespace: 'default', name },
     data: { v, fill: 'x'.repeat(300) },
   })
-  for (let i = 0; i < OBJECTS; i++) await workload.create(CONFIG_MAPS, map(`map-${i}`, '0'))
+  const deployment = (name: string): KubeObject => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: 'default', name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'web', image: 'nginx' }] } },
+    },
+  })
+  const first = (name: string): KubeObject => (CARRIED === DEPLOYMENTS ? deployment(name) : map(name, '0'))
+  for (let i = 0; i < OBJECTS; i++) await workload.create(CARRIED, first(`map-${i}`))
   await workload.create(EDGE_PLACEMENTS, {
     apiVersion: EDGE_API_VERSION,
     kind: 'EdgePlacement',
     metadata: { name: 'fleet' },
     spec: {
       locationSelectors: [{ matchLabels: { env: 'fleet' } }],
-      downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['default'] }],
+      downsync: [{ apiGroup: CARRIED.group, resources: [CARRIED.resource], namespaces: ['default'] }],
     },
   })
   const all = (holds: (loop: Loop) => boolean) =>
@@ -205,6 +232,11 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   }
   await timed(`${CLUSTERS} x ${OBJECTS} copies`, () => all(loop => loop.held.size >= OBJECTS))
   await timed('until the placement says so', () => outcome(CLUSTERS * OBJECTS))
+  if (flags.statuses !== undefined) {
+    await measureStatuses({ loops, workload, cpu, rate: Number(flags.statuses), seconds: Number(flags.seconds) })
+    say('memory', `${((await server.residentBytes()) / 2 ** 20).toFixed(0)} MiB`)
+    return
+  }
   await new Promise(resolve => setTimeout(resolve, 15_000))
   say('memory', `${((await server.residentBytes()) / 2 ** 20).toFixed(0)} MiB`)
   const [before, seconds] = [await cpu(), Number(flags.idle)]
@@ -258,6 +290,108 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
     i => workload.create(CONFIG_MAPS, map(`new-${i}`, '0')),
     (loop, i) => loop.held.has(`new-${i}`),
     i => total + i * CLUSTERS,
+  )
+}
+
+interface StatusBench {
+  readonly loops: readonly Loop[]
+  readonly workload: SpaceClient
+  readonly cpu: () => Promise<number>
+  readonly rate: number
+  readonly seconds: number
+}
+
+/** CPU of the server for statuses that clusters report, without and with a collector that somebody watches, and how old its sums are. */
+async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBench): Promise<void> {
+  const sums = new Map<string, number>()
+  /** Reported by now, by object and cluster. */
+  const reported = new Map<string, number>()
+  const waiting = new Map<string, { readonly sum: number; readonly atMs: number }[]>()
+  const ages: number[] = []
+  /** Reports on an object follow each other, so that each has a sum. */
+  const turns = new Map<string, Promise<void>>()
+  const report = async (loop: Loop, name: string, ready: number): Promise<void> => {
+    const id = `${name} ${loop.mailbox}`
+    const sum = (sums.get(name) ?? 0) + ready - (reported.get(id) ?? 0)
+    sums.set(name, sum)
+    reported.set(id, ready)
+    waiting.set(name, [...(waiting.get(name) ?? []), { sum, atMs: performance.now() }])
+    const status = { readyReplicas: ready, replicas: ready }
+    const ref = { namespace: 'default', name }
+    await loop.space.patch(DEPLOYMENTS, ref, 'merge', { status }, { subresource: 'status', fieldManager: 'bench' })
+  }
+  const spend = async (what: string): Promise<void> => {
+    const [before, begun] = [await cpu(), performance.now()]
+    const writes: Promise<void>[] = []
+    for (let i = 0; i < rate * seconds; i++) {
+      const [loop, name] = [loops[(i * 7919) % loops.length]!, `map-${i % OBJECTS}`]
+      const lateMs = begun + (i * 1000) / rate - performance.now()
+      if (lateMs > 0) await new Promise(resolve => setTimeout(resolve, lateMs))
+      const turn = (turns.get(name) ?? Promise.resolve()).then(() => report(loop, name, 1 + (i % 1000)))
+      turns.set(name, turn)
+      writes.push(turn)
+    }
+    await Promise.all(writes)
+    const took = (performance.now() - begun) / 1000
+    say(
+      what,
+      `${(((await cpu()) - before) / took).toFixed(3)} of a core, ${(writes.length / took).toFixed(0)} changes/s`,
+    )
+  }
+  await spend('statuses without a collector')
+  await spend('the same again')
+  const spec = { combinedFields: [{ name: 'ready', type: 'SUM', subject: 'returned.status.readyReplicas' }], limit: 20 }
+  const collector = {
+    apiVersion: `${STATUS_COLLECTORS.group}/v1alpha1`,
+    kind: 'StatusCollector',
+    metadata: { name: 'ready' },
+  }
+  await workload.create(STATUS_COLLECTORS, { ...collector, spec })
+  const placement = await workload.get(EDGE_PLACEMENTS, { name: 'fleet' })
+  const downsync = objects(placement.spec, 'downsync').map(test => ({ ...test, statusCollectors: ['ready'] }))
+  await workload.update(EDGE_PLACEMENTS, { ...placement, spec: { ...(placement.spec as object), downsync } })
+  const sumOf = (object: KubeObject): number => Number(at(object, 'results', 0, 'rows', 0, 'columns', 0, 'float'))
+  const begun = performance.now()
+  const [spent, list] = [
+    await cpu(),
+    await eventually(async () => {
+      const found = await workload.list(COMBINED_STATUSES, {}).catch(() => undefined)
+      return found?.items.length === OBJECTS && found.items.every(item => sumOf(item) >= 0) ? found : undefined
+    }),
+  ]
+  say(
+    'first list of all summaries',
+    `${(performance.now() - begun).toFixed(0)} ms, CPU ${((await cpu()) - spent).toFixed(2)} s`,
+  )
+  for (const item of list.items) {
+    const name = str(item, 'spec', 'sourceRef', 'name')
+    if (sumOf(item) !== sums.get(name)) throw new Error(`${name} sums up to ${sumOf(item)}, and is ${sums.get(name)}`)
+  }
+  const end = new AbortController()
+  const watching = (async () => {
+    const { resourceVersion } = list
+    for await (const events of workload.watch(COMBINED_STATUSES, { resourceVersion, signal: end.signal })) {
+      for (const event of events) {
+        if (event.type === 'BOOKMARK') continue
+        const name = str(event.object, 'spec', 'sourceRef', 'name')
+        const due = waiting.get(name) ?? []
+        const found = due.findLastIndex(({ sum }) => sum === sumOf(event.object))
+        for (const { atMs } of due.splice(0, found + 1)) ages.push(performance.now() - atMs)
+      }
+    }
+  })()
+  waiting.clear()
+  await spend('statuses with a collector that is watched')
+  await eventually(async () => ([...waiting.values()].every(due => due.length === 0) ? true : undefined))
+  await spend('the same again')
+  await eventually(async () => ([...waiting.values()].every(due => due.length === 0) ? true : undefined))
+  end.abort()
+  await watching
+  const sorted = ages.toSorted((a, b) => a - b)
+  const at99 = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
+  say(
+    'age of a sum',
+    `median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, p99 ${at99.toFixed(0)} ms, most ${sorted.at(-1)?.toFixed(0)} ms`,
   )
 }
 

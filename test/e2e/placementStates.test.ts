@@ -9,6 +9,7 @@ import type { SpaceClient, WatchEvent, WatchOptions } from '../../src/client/cli
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../src/placement/consent/consentObjects.ts'
 import { MAX_EXCEPTIONS } from '../../src/placement/outcome/outcome.ts'
 import {
+  COMBINED_STATUSES,
   CUSTOMIZER_ANNOTATION,
   EDGE_API_VERSION,
   EXECUTING_COUNT_ANNOTATION,
@@ -17,6 +18,7 @@ import {
   LOCATION_LABEL,
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
+  STATUS_COLLECTORS,
   WORK_STATUSES,
 } from '../../src/placement/words/placement.ts'
 import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
@@ -119,6 +121,7 @@ t.test('a small fleet', async t => {
     await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { wantSingletonReportedState: false } })
     await web(both(counted(undefined), ready(undefined)))
     t.equal(await copy(), before, 'counts are no change of the copy')
+    await t.test('one collector sums up an object over the clusters of each of two placements', sumsUp)
   })
 
   await t.test('there is nowhere to place: each reason', async () => {
@@ -391,6 +394,62 @@ t.test('a small fleet', async t => {
     await florin.space('root').create(WORKSPACES, workspace)
     await until(florin.space('root'), WORKSPACES, { name }, object => fieldAt(object, 'status', 'phase') === 'Ready')
     return florin.space(`root:${name}`)
+  }
+
+  async function sumsUp(t: Test): Promise<void> {
+    const collector = (name: string, spec: object): KubeObject => ({
+      apiVersion: 'edge.kubestellar.io/v1alpha1',
+      kind: 'StatusCollector',
+      metadata: { name },
+      spec,
+    })
+    const subject = 'returned.status.readyReplicas'
+    const fields = [
+      { name: 'clusters', type: 'COUNT' },
+      { name: 'ready', type: 'SUM', subject },
+    ]
+    await t.rejects(
+      wds.create(STATUS_COLLECTORS, collector('wrong', { filter: 'status.ready', combinedFields: fields })),
+      { reason: 'Invalid', message: /spec\.filter: .*undeclared reference to 'status'/ },
+    )
+    await wds.create(STATUS_COLLECTORS, collector('ready', { combinedFields: fields }))
+    await relabel(GUILDER, 'prod')
+    const test = { apiGroup: 'apps', resources: ['deployments'], namespaces: ['shop'], statusCollectors: ['ready'] }
+    const old = (await wds.get(PLACEMENTS, { name: 'p' })).spec as { downsync: object[] }
+    await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { downsync: [...old.downsync, test] } })
+    await inventory.patch(LOCATIONS, FLORIN, 'merge', { metadata: { labels: { near: 'yes' } } })
+    await place(wds, 'near', { locationSelectors: [{ matchLabels: { near: 'yes' } }], downsync: [test] })
+    const [web, ...both] = await Promise.all([
+      wds.get(DEPLOYMENTS, at('web')),
+      ...['p', 'near'].map(name => until(wds, PLACEMENTS, { name }, has('StatusCollected', 'True', 'AllCollected'))),
+    ])
+    const sums =
+      (...numbers: string[]): Wanted =>
+      object =>
+        JSON.stringify(fieldAt(object, 'results', 0, 'rows', 0, 'columns')) ===
+        JSON.stringify(numbers.map(float => ({ type: 'Number', float })))
+    const [whole, near] = both.map(placement => at(`${web.metadata.uid}.${placement?.metadata.uid}`))
+    await until(wds, COMBINED_STATUSES, whole!, sums('2', '6'))
+    await until(wds, COMBINED_STATUSES, near!, sums('1', '3'))
+    const changed = until(wds, COMBINED_STATUSES, whole!, sums('2', '4'))
+    await wds.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 2 } })
+    await changed
+    await until(wds, COMBINED_STATUSES, near!, sums('1', '2'))
+    const { items } = await wds.list(COMBINED_STATUSES, {
+      namespace: 'shop',
+      labelSelector: 'status.kubestellar.io/name=web,status.kubestellar.io/binding-policy=near',
+    })
+    t.same(
+      items.map(({ metadata }) => metadata.name),
+      [near!.name],
+    )
+    await wds.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 3 } })
+    await until(wds, COMBINED_STATUSES, whole!, sums('2', '6'))
+    await wds.delete(PLACEMENTS, { name: 'near' })
+    await until(wds, COMBINED_STATUSES, near!, gone)
+    await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { downsync: old.downsync } })
+    await until(wds, COMBINED_STATUSES, whole!, gone)
+    await relabel(GUILDER, 'far')
   }
 
   function relabel(location: { name: string }, env: string): Promise<KubeObject> {
