@@ -104,9 +104,10 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     })
   const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
-  const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...rest] = blocks
+  const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...others] = blocks
+  const [summaries = '', ...rest] = others
   const [git = '', argo = '', flux = '', release = '', goBack = ''] = rest
-  t.equal(blocks.length, 12)
+  t.equal(blocks.length, 13)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -152,6 +153,14 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     code: 0,
     told: /StatusWithheld: it is in 2 clusters/,
   })
+
+  copyFileSync(join(ROOT, 'deploy/collectors/collectors.yaml'), join(dir, 'collectors.yaml'))
+  const summed = await run(summaries)
+  t.match(summed, { code: 0, told: /condition met\n/ })
+  t.match(summed.told, /^web +Deployment +web +2 +0 +broken: 0 rows; deployments: clusters=2 .* ready=2 /m)
+  const [, behind = ''] = /### Summaries\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
+  writeFileSync(join(dir, 'behind.yaml'), behind)
+  t.match(await run('kubectl apply -f behind.yaml'), { code: 0, told: /behind created/ })
 
   const looks = views.split('\n')
   const watch = looks.filter(line => / -w$/.test(line))
