@@ -3,7 +3,8 @@
  * requests some by upsync. Other definitions in a mailbox are those of its neighbours.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import { StatusError } from '../../apimachinery/errors.ts'
+import { type GroupResource, type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import type { ReportedCluster } from '../../placement/desks/reported.ts'
@@ -61,23 +62,39 @@ export class ReportedKinds {
     return set
   }
 
-  /** Versions of a kind: of a custom one those that all clusters of the space with the kind define alike. */
+  /** @throws StatusError NotFound: clusters define the version of a kind otherwise, or not at all. It names them. */
+  requireAlike(clusters: readonly ReportedCluster[], { group, version, resource }: GroupVersionResource): void {
+    if (this.#versions(clusters, group, resource).some(type => type.version === version)) return
+    const byId = new Map<string, string[]>()
+    let isServed = false
+    for (const { location, types } of this.#definitions(clusters, group, resource)) {
+      const type = types.find(one => one.version === version)
+      isServed ||= type !== undefined
+      const id = type ? this.#idOf(type) : ''
+      byId.set(id, [...(byId.get(id) ?? []), location])
+    }
+    if (isServed) throw notAlike({ group, version, resource }, byId)
+  }
+
+  /** Versions of a kind: of a custom one those of its definition, where all clusters with the kind have the same. */
   #versions(clusters: readonly ReportedCluster[], group: string, resource: string): readonly ResourceType[] {
     const builtin = this.#types.in('*').versions(group, resource)
     if (builtin.length > 0) return builtin.filter(isReadable).map(type => this.#asReadable(type))
-    const found = new Map<string, ResourceType | undefined>()
-    for (const cluster of clusters) {
+    const [first, ...others] = this.#definitions(clusters, group, resource)
+    return (first?.types ?? []).flatMap(type => {
+      const alike = others.flatMap(({ types }) => types.find(one => this.#idOf(one) === this.#idOf(type)) ?? [])
+      if (alike.length < others.length) return []
+      const newest = alike.reduce((a, b) => (b.custom!.generation > a.custom!.generation ? b : a), type)
+      return this.#asReadable(newest)
+    })
+  }
+
+  /** Definitions of a custom kind in the clusters that have it for their space. */
+  #definitions(clusters: readonly ReportedCluster[], group: string, resource: string): readonly Definition[] {
+    return clusters.flatMap(cluster => {
       const types = this.#types.in(cluster.mailbox).versions(group, resource)
-      if (types.length === 0 || !cluster.uses({ group, resource })) continue
-      for (const type of types) {
-        const { version } = type
-        const known = found.get(version)
-        if (!found.has(version)) found.set(version, type)
-        else if (known && this.#idOf(known) !== this.#idOf(type)) found.set(version, undefined)
-        else if (known && type.custom!.generation > known.custom!.generation) found.set(version, type)
-      }
-    }
-    return [...found.values()].flatMap(type => (type ? this.#asReadable(type) : []))
+      return types.length > 0 && cluster.uses({ group, resource }) ? { location: cluster.location, types } : []
+    })
   }
 
   /** The same for versions that are defined alike. */
@@ -112,6 +129,30 @@ export class ReportedKinds {
     }
     return readable
   }
+}
+
+interface Definition {
+  readonly location: string
+  readonly types: readonly ResourceType[]
+}
+
+/** Locations that a refusal names of each definition. */
+const NAMED = 10
+
+function notAlike(
+  { group, version, resource }: GroupVersionResource,
+  byId: ReadonlyMap<string, string[]>,
+): StatusError {
+  const sides = [...byId].map(([id, locations]) => {
+    const more = locations.length > NAMED ? ` and ${locations.length - NAMED} more` : ''
+    return `${locations.slice(0, NAMED).join(', ')}${more}${id === '' ? ' without it' : ''}`
+  })
+  const kind = groupResourceName({ group, resource })
+  return new StatusError(
+    'NotFound',
+    `clusters define version ${version} of ${kind} otherwise: ${sides.sort().join('; ')}. Read each at /locations/<location>`,
+    { group, kind: resource },
+  )
 }
 
 function isReadable({ verbs, form }: ResourceType): boolean {

@@ -5,11 +5,14 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import { age } from '../../kinds/printers/duration.ts'
 import type { Column } from '../../kinds/printers/printer.ts'
 import { reportedLocation } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placement/desks/reported.ts'
+import { SILENT_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
@@ -43,6 +46,15 @@ const LOCATION_COLUMN: Column = {
   type: 'string',
   description: 'The location of the cluster that reports the object.',
   cell: reportedLocation,
+}
+const SILENCE_COLUMN: Column = {
+  name: 'Silent',
+  type: 'string',
+  description: 'The time since the last word of a cluster that is silent now: its objects may be others there.',
+  cell: (object, now) => {
+    const since = str(object, 'metadata', 'annotations', SILENT_SINCE_ANNOTATION)
+    return since === '' ? '' : age(since, now)
+  },
 }
 const RETRY_SECONDS = 2
 /** Sets of kinds of several spaces whose documents can be asked for. */
@@ -92,6 +104,7 @@ export class ReportedViews implements ReportedDesk {
     const one = location === undefined ? undefined : this.#known().cluster(space, location)
     if (!info.resource) return this.#paths.serve(request, answer, { ...authorized, space: viewOf(space, location) })
     this.#requireRead(request, answer, authorized)
+    if (!one) this.#kinds.requireAlike(this.#known().clusters(space), info.resource)
     const services = one ? this.#overOne(space, one) : this.#overAll(space)
     return dispatch(services, exchangeFor(services, request, answer, authorized, {}))
   }
@@ -106,6 +119,7 @@ export class ReportedViews implements ReportedDesk {
       return await this.#paths.serve(request, answer, { ...authorized, space: view })
     }
     this.#requireRead(request, answer, authorized)
+    this.#kinds.requireAlike(clusters, info.resource)
     const services: Services = {
       ...this.#overSpaces(rights.readable, clusters),
       openAccess: { hold: (...what) => rights.hold(this.#services.openAccess, ...what) },
@@ -131,6 +145,7 @@ export class ReportedViews implements ReportedDesk {
     return {
       ...services,
       types: { in: () => this.#kinds.of([cluster]) },
+      columns: silenceOf([cluster]),
       reader: new ReportedReader({ reader, sources: oneSource({ reader, space, cluster, births }), log: this.#log! }),
       derived: undefined,
       watchScope: (_space, group, resource) => {
@@ -160,7 +175,7 @@ export class ReportedViews implements ReportedDesk {
       ...services,
       types: { in: () => this.#kinds.of(clusters) },
       reader: new ReportedReader({ reader, sources, log: this.#log! }),
-      columns: [LOCATION_COLUMN],
+      columns: [LOCATION_COLUMN, ...silenceOf(clusters)],
       derived: undefined,
       watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
     }
@@ -189,6 +204,11 @@ export class ReportedViews implements ReportedDesk {
     this.#across.set(number, set)
     return number
   }
+}
+
+/** Tables have the column while one of the clusters is silent. */
+function silenceOf(clusters: readonly ReportedCluster[]): readonly Column[] {
+  return clusters.some(({ silentSince }) => silentSince !== undefined) ? [SILENCE_COLUMN] : []
 }
 
 /** A view in the place of a space's id, for documents. No id has a slash. */

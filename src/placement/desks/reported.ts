@@ -13,6 +13,8 @@ export interface ReportedCluster {
   readonly mailbox: string
   /** Whether the space places objects of a custom kind there, or its upsync sets name any and the inventory grants that. */
   uses(kind: GroupResource): boolean
+  /** RFC 3339: its last word, where it is silent now. */
+  readonly silentSince: string | undefined
   /** Marks of an object now, by its object key. */
   marks(key: string): ReportedMarks | undefined
 }

@@ -134,6 +134,15 @@ t.test('a cluster that falls silent marks all its reports, with the time of its 
   t.equal((await cut.take(2)).length, 2, 'a watch that was cut off amid them gets all of them')
   const { items } = (await admin.ok(admin.get(OSLO))) as unknown as { items: (typeof list)[] }
   t.same(items.map(marksOf), [{ silent: SINCE }, { silent: SINCE }])
+  const columnsAt = async (path: string): Promise<string[]> => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+    const table = (await admin.ok(admin.get(path, { accept }))) as unknown as { columnDefinitions: { name: string }[] }
+    return table.columnDefinitions.map(({ name }) => name)
+  }
+  t.same(await columnsAt(OSLO), ['Silent', 'Name', 'Data', 'Age'])
+  t.same(await columnsAt(ROME), ['Name', 'Data', 'Age'], 'and no such column where nothing is silent')
+  const merged = `/services/reported/clusters/${a}${MAPS_PATH}`
+  t.same(await columnsAt(merged), ['Location', 'Silent', 'Name', 'Data', 'Age'])
   await says('True')
   t.same(
     (await watch.take(2)).map(({ object }) => marksOf(object)),

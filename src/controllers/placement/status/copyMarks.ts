@@ -41,13 +41,17 @@ export class CopyMarks {
   /** Differences are of the content that the cluster has looked at, and of the space that owned it then. */
   of(name: string, space: string, key: string): ReportedMarks | undefined {
     const mailbox = this.#deps.mailbox(name)
-    const silentSince = this.#deps.inventory.target(name)?.silentSince
+    const silentSince = this.silentSince(name)
     const silence = silentSince === undefined ? undefined : { silentSince }
     const exception = mailbox && this.#deps.outcome(mailbox.space).exceptions.get(key)
     if (!exception || !isMarked(exception)) return silence
     if (mailbox.ownerOf(key) !== space || mailbox.changes.isUnprocessed(key)) return silence
     const { differences, liveFields } = exception
     return { ...silence, ...(differences && { differences }), ...(liveFields && { liveFields }) }
+  }
+
+  silentSince(name: string): string | undefined {
+    return this.#deps.inventory.target(name)?.silentSince
   }
 
   follow(listener: MarksListener): () => void {

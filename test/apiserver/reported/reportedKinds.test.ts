@@ -1,0 +1,117 @@
+/** Clusters with several definitions of one kind: it is served where they agree, and never in another form than its cluster has. */
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { Api } from '../../support/api.ts'
+import { CRDS, NAMESPACES, namespace, startCenter } from '../../support/center.ts'
+import { accessOf } from '../../support/server.ts'
+
+const EDGE = 'edge.kubestellar.io'
+const UPSYNCED = `${EDGE}/upsynced`
+const ASKED = `${EDGE}/upsynced-for`
+const GROUP = 'wgpolicyk8s.io'
+const NAME = `policyreports.${GROUP}`
+const CLUSTERS = ['oslo', 'paris', 'rome'] as const
+type Cluster = (typeof CLUSTERS)[number]
+
+const center = await startCenter(t)
+const { client, world } = center
+const admin = new Api({ ...accessOf(center.server.kubeconfigPath), url: center.server.url })
+t.teardown(() => admin.close())
+const scene = await center.scene('a', CLUSTERS)
+await scene.place('p', {
+  upsync: [{ apiGroup: GROUP, resources: ['policyreports'], namespaces: ['app'], names: ['*'] }],
+})
+const boxes = Object.fromEntries(
+  await Promise.all(CLUSTERS.map(async name => [name, await scene.mailbox(name)] as const)),
+) as Record<Cluster, string>
+const VIEW = `/services/reported/clusters/${scene.wdsId}`
+const REPORTS = `/apis/${GROUP}/v1alpha2/policyreports`
+
+const version = (name: string, fields: object = {}, storage = true): object => ({
+  name,
+  served: true,
+  storage,
+  schema: { openAPIV3Schema: { type: 'object', properties: { summary: { type: 'object', properties: fields } } } },
+})
+const COUNT = { fail: { type: 'integer' } }
+
+/** As a syncer writes them. */
+async function define(cluster: Cluster, ...versions: object[]): Promise<void> {
+  const api = client.in(boxes[cluster])
+  const names = { plural: 'policyreports', singular: 'policyreport', kind: 'PolicyReport' }
+  await api.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: NAME, annotations: { [UPSYNCED]: `CustomResourceDefinition//${NAME}` } },
+    spec: { group: GROUP, scope: 'Namespaced', names, versions },
+  })
+  await report(cluster, cluster)
+}
+
+async function report(cluster: Cluster, name: string): Promise<void> {
+  const path = `${REPORTS.replace('/policyreports', '/namespaces/app/policyreports')}`
+  const object: KubeObject = {
+    apiVersion: `${GROUP}/v1alpha2`,
+    kind: 'PolicyReport',
+    metadata: { name, namespace: 'app', annotations: { [UPSYNCED]: `PolicyReport/app/${name}` } },
+    summary: { fail: 3 },
+  }
+  await world.present(boxes[cluster], `customresourcedefinitions.apiextensions.k8s.io ${NAME}`)
+  await admin.ok(admin.in(boxes[cluster]).post(path, object))
+  await world.present(
+    boxes[cluster],
+    `${NAME} app/${name}`,
+    ({ metadata }) => metadata.annotations?.[ASKED] !== undefined,
+  )
+}
+
+const namesAt = async (path: string): Promise<string[]> => {
+  const { items } = (await admin.ok(admin.get(path))) as unknown as { items: KubeObject[] }
+  return items.map(({ metadata }) => metadata.name!)
+}
+
+for (const cluster of CLUSTERS)
+  await client.in(boxes[cluster]).create(NAMESPACES, {
+    ...namespace('app'),
+    metadata: { name: 'app', annotations: { [UPSYNCED]: 'Namespace//app' } },
+  })
+
+t.test('a kind that one cluster knows is there, from that cluster', async t => {
+  await define('paris', version('v1alpha2', COUNT))
+  t.same(await namesAt(`${VIEW}${REPORTS}`), ['paris'])
+  t.equal((await admin.get(`${VIEW}/locations/imw.rome${REPORTS}`)).code, 404)
+})
+
+t.test('clusters that define it alike are served together', async t => {
+  await define('rome', version('v1alpha2', COUNT))
+  t.same(await namesAt(`${VIEW}${REPORTS}`), ['paris', 'rome'])
+})
+
+t.test('where one defines it otherwise, the 404 names the clusters, and each is read alone', async t => {
+  await define('oslo', version('v1alpha2', { fail: { type: 'integer' }, pass: { type: 'integer' } }))
+  const { code, body } = await admin.get(`${VIEW}${REPORTS}`)
+  t.match({ code, reason: body.reason }, { code: 404, reason: 'NotFound' })
+  t.equal(
+    body.message,
+    `clusters define version v1alpha2 of ${NAME} otherwise: imw.oslo; imw.paris, imw.rome. Read each at /locations/<location>`,
+  )
+  t.match((await admin.get(`/services/reported/clusters/*${REPORTS}`)).body.message, /imw.oslo; imw.paris, imw.rome/)
+  t.equal((await admin.get(`${VIEW}/apis/${GROUP}/v1alpha2`)).code, 404, 'nor does discovery offer it')
+  for (const cluster of CLUSTERS) t.same(await namesAt(`${VIEW}/locations/imw.${cluster}${REPORTS}`), [cluster])
+})
+
+t.test('a version that some clusters lack is not made of their objects', async t => {
+  for (const cluster of ['oslo', 'rome'] as const) await client.in(boxes[cluster]).delete(CRDS, { name: NAME })
+  for (const cluster of ['oslo', 'rome'] as const)
+    await world.absent(boxes[cluster], `customresourcedefinitions.apiextensions.k8s.io ${NAME}`)
+  await define('rome', version('v1alpha2', COUNT), version('v1beta1', COUNT, false))
+  const beta = REPORTS.replace('v1alpha2', 'v1beta1')
+  t.match((await admin.get(`${VIEW}${beta}`)).body, {
+    code: 404,
+    message: `clusters define version v1beta1 of ${NAME} otherwise: imw.paris without it; imw.rome. Read each at /locations/<location>`,
+  })
+  t.same(await namesAt(`${VIEW}/locations/imw.rome${beta}`), ['rome'])
+  t.equal((await admin.get(`${VIEW}/locations/imw.paris${beta}`)).code, 404)
+  t.match((await admin.get(`${VIEW}${REPORTS}`)).body.message, /: imw.paris; imw.rome\./, 'whole definitions count')
+  t.equal((await admin.get(`${VIEW}${REPORTS.replace('v1alpha2', 'v9')}`)).code, 404)
+})
