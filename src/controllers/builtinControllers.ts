@@ -18,6 +18,7 @@ import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
 import { namespaceController } from './namespace/namespaceController.ts'
 import { patientLogger } from './patientLogger.ts'
 import type { SpacePlaces } from './placedSource.ts'
+import { Topology } from './placement/inventory/topology.ts'
 import { startPlacementTranslator } from './placement/translator.ts'
 import { replicaSetStandInController } from './replica-set-stand-in/replicaSetStandInController.ts'
 import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
@@ -70,7 +71,9 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     }
   }
   const placed = (component: string, make: (deps: PlacedDeps) => ControllerHandle | Startable): Start | undefined =>
-    places && as(component, deps => make({ ...deps, places, signal }))
+    places && as(component, deps => make({ ...deps, places, topology: topology!, signal }))
+  const placementRuntime = { ...options, logger, guard: options.guardFor?.('placement-translator') }
+  const topology = places && new Topology({ ...placementRuntime, places, client: clientFor(PLACEMENT_TRANSLATOR) })
   const where = new WhereDesk()
   const events = new EventRecorder({ client: clientFor(PLACEMENT_TRANSLATOR), clock })
   let useAuthority = (_renewed: string): void => {}
@@ -107,6 +110,8 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     const handle = starts[queue]?.({ logger, turns, guard: options.guardFor?.(queue), clock, random })
     if (handle) running.set(queue, handle)
   }
+  // where, mailboxes, copies: its readers were added as they started
+  if (chosen.has('placement')) topology?.start()
   desks.figures?.showQueues(() =>
     Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])),
   )
@@ -116,7 +121,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
       await Promise.all(Array.from(running.values(), controller => controller.idle()))
     },
     async stop() {
-      await Promise.all(Array.from(running.values(), controller => controller.stop()))
+      await Promise.all([topology?.stop(), ...Array.from(running.values(), controller => controller.stop())])
       desks.figures?.showQueues(undefined)
     },
   }
@@ -129,6 +134,7 @@ interface Deps extends ControllerRuntime {
 }
 
 interface PlacedDeps extends Deps {
+  topology: Topology
   places: SpacePlaces & Places
   signal: AbortSignal
 }

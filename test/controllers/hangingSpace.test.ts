@@ -10,6 +10,7 @@ import { EventRecorder } from '../../src/controllers/eventRecorder.ts'
 import { startMailboxController } from '../../src/controllers/mailbox/mailboxController.ts'
 import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
+import type { Topology } from '../../src/controllers/placement/inventory/topology.ts'
 import { startPlacementTranslator } from '../../src/controllers/placement/translator.ts'
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
 import type { SyncerListener } from '../../src/placement/outcome/outcome.ts'
@@ -18,6 +19,7 @@ import type { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { timeBy } from '../support/time.ts'
 import { FakeServer, namespace } from './placement/fakeServer.ts'
+import { fedByTopology } from './placement/fedByTopology.ts'
 import { consent, inventory } from './placement/translatorWorld.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -44,7 +46,7 @@ interface Deps {
 }
 
 /** A controller and its server; `hung` says which spaces answer no write. */
-function world(t: Test, start: (deps: Deps) => ControllerHandle) {
+function world(t: Test, start: (deps: Deps & { topology: Topology }) => ControllerHandle) {
   const server = new FakeServer()
   const clock = new FakeClock()
   const hung: { matches: (space: string) => boolean } = { matches: () => false }
@@ -57,7 +59,7 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     stream: options => server.stream(options),
   }
   const stop = new AbortController()
-  const controller = start({
+  const controller = fedByTopology(start, {
     client,
     places: server,
     ...timeBy(clock),

@@ -10,7 +10,6 @@ import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../.
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -27,16 +26,15 @@ import {
   EDGE_API_VERSION,
   FORCE_DETACH_ANNOTATION,
   MAILBOX_NAME,
-  MAILBOX_PARENT,
-  SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
 } from '../../placement/words/placement.ts'
-import { mailboxOf, readySpaceOf } from '../../placement/words/topology.ts'
 import { type ControllerHandle, startController } from '../controllerHandle.ts'
 import type { EventRecorder, RecordedEvent } from '../eventRecorder.ts'
-import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import type { Inventory, MailboxChange } from '../placement/inventory/inventory.ts'
+import type { Topology } from '../placement/inventory/topology.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { ControllerRuntime } from '../spacesController.ts'
 import { isLeaving, leavingCondition } from './leaving.ts'
@@ -57,6 +55,8 @@ import {
 
 interface SyncerLivenessDeps extends ControllerRuntime {
   places: SpacePlaces
+  /** Feeds it. */
+  topology: Topology
   /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
   events: Pick<EventRecorder, 'record'>
@@ -96,7 +96,7 @@ class SyncerLiveness {
   readonly #clock: Clock
   readonly #controller: Controller<string>
   readonly #mailboxes = new Map<string, Mailbox>()
-  readonly #bySpace = new Map<string, string>()
+  readonly #inventory: Inventory
   readonly #begunAtMs: number
   readonly #connections: SyncerConnections
   /** What the SyncerConfig says, by space. */
@@ -105,9 +105,10 @@ class SyncerLiveness {
   readonly #log: CrowdLog
 
   constructor(deps: SyncerLivenessDeps) {
-    const { client, places, logger, clock } = deps
+    const { client, places, logger, clock, topology } = deps
     this.#client = client
     this.#places = places
+    this.#inventory = topology.facts.inventory
     this.#clock = clock
     this.#log = new CrowdLog(logger, this.#clock)
     this.#events = deps.events
@@ -117,28 +118,23 @@ class SyncerLiveness {
       name: 'syncer-liveness-controller',
       ...deps,
       sources: [
-        new StreamSource({
-          ...deps,
-          space: MAILBOX_PARENT,
-          resources: [WORKSPACES],
-          handler: { change: event => this.#workspaceChanged(event), vanished: ref => this.#forget(ref.name) },
-        }),
+        topology.source,
         new StreamSource({
           ...deps,
           space: '*',
           resources: [SYNCER_CONFIGS],
           handler: { change: event => this.#configChanged(event) },
         }),
-        new PlacedSource({
-          ...deps,
-          space: '*',
-          resources: [SYNC_TARGETS],
-          // a mailbox goes with its SyncTarget
-          handler: { change: event => this.#targetChanged(event) },
-        }),
       ],
       party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
       reconcile: name => this.#reconcile(name),
+    })
+    topology.facts.read({
+      // a mailbox goes with its SyncTarget
+      targetChanged: ({ mailbox }, object) => {
+        if (object) this.#targetChanged(mailbox, object)
+      },
+      mailboxChanged: change => this.#mailboxChanged(change),
     })
     const unfollow = deps.connections?.follow(this.#connections)
     this.handle = startController(this.#controller, () => {
@@ -148,39 +144,34 @@ class SyncerLiveness {
     })
   }
 
-  #workspaceChanged(event: StreamEvent): void {
-    const match = MAILBOX_NAME.exec(event.name)
-    if (!match) return
-    if (event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined) {
-      this.#forget(event.name)
+  #mailboxChanged({ name, after }: MailboxChange): void {
+    if (!after || after.terminating) {
+      this.#forget(name)
       return
     }
-    const { metadata } = event.object
-    const targetName = metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION]
+    const { space, syncTargetName: targetName } = after
     if (targetName === undefined) return
-    const mailbox: Mailbox = this.#mailboxes.get(event.name) ?? { space: '', targetSpace: match[1]!, targetName }
-    Object.assign(mailbox, { space: readySpaceOf(event.object), targetName })
-    this.#mailboxes.set(event.name, mailbox)
-    if (mailbox.space) this.#bySpace.set(mailbox.space, event.name)
-    this.#controller.add(event.name)
+    const mailbox: Mailbox = this.#mailboxes.get(name) ?? {
+      space,
+      targetSpace: MAILBOX_NAME.exec(name)![1]!,
+      targetName,
+    }
+    this.#mailboxes.set(name, Object.assign(mailbox, { space, targetName }))
+    this.#controller.add(name)
   }
 
   #forget(name: string): void {
     const mailbox = this.#mailboxes.get(name)
     this.#mailboxes.delete(name)
     if (!mailbox) return
-    this.#bySpace.delete(mailbox.space)
     this.#connections.forget(mailbox.space)
     this.#configs.delete(mailbox.space)
   }
 
   /** Only the orders for the syncer matter here; the status is written by this controller. */
-  #targetChanged(event: StreamEvent): void {
-    if (event.type === 'DELETED') return
-    const name = mailboxOf(event)
+  #targetChanged(name: string, target: KubeObject): void {
     const mailbox = this.#mailboxes.get(name)
-    const { annotations } = event.object.metadata
-    const orders = JSON.stringify([ordersFor(event.object), annotations?.[FORCE_DETACH_ANNOTATION]])
+    const orders = JSON.stringify([ordersFor(target), target.metadata.annotations?.[FORCE_DETACH_ANNOTATION]])
     if (!mailbox || mailbox.orders === orders) return
     mailbox.orders = orders
     this.#controller.add(name)
@@ -199,7 +190,7 @@ class SyncerLiveness {
   }
 
   #touch(space: string): void {
-    const mailbox = this.#bySpace.get(space)
+    const mailbox = this.#inventory.mailboxAt(space)
     if (mailbox) this.#controller.add(mailbox)
   }
 

@@ -2,29 +2,16 @@
  * The parts of the translator, room by room: each is made of the parts above it. Below them stand the readers of each signal, in the order
  * in which they get it.
  */
-import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
 import type { Desks } from '../../placement/desks/desks.ts'
 import { isInDoubt } from '../../placement/outcome/clusterOutcome.ts'
-import {
-  CUSTOMIZERS,
-  EDGE_PLACEMENTS,
-  INVENTORY_BINDINGS,
-  LOCATIONS,
-  MAILBOX_PARENT,
-  PLACEMENT_GRANTS,
-  SLICES,
-  STATUS_COLLECTORS,
-  SYNC_TARGETS,
-} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { EventRecorder } from '../eventRecorder.ts'
-import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { ChangedCopies } from './changedCopies.ts'
 import { Convergence } from './convergence.ts'
@@ -43,8 +30,8 @@ import { SharedCopies } from './copies/sharedCopies.ts'
 import { SourceReader } from './copies/sourceReader.ts'
 import { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
 import { Consents } from './inventory/consents.ts'
-import { Inventory } from './inventory/inventory.ts'
 import { ServedKinds } from './inventory/servedKinds.ts'
+import type { Topology } from './inventory/topology.ts'
 import { ObjectCache } from './join/objectCache.ts'
 import { PendingCopies } from './join/pendingCopies.ts'
 import { PendingMarks } from './join/pendingMarks.ts'
@@ -95,6 +82,8 @@ export interface PlacementTranslatorDeps extends Partial<Desks> {
   turns: WorkTurns
   clock: Clock
   random: () => number
+  /** Feeds it. */
+  topology: Topology
   events: EventRecorder
   signal: AbortSignal
   /** Where placements would lead, for previews. Absent: nobody knows. */
@@ -115,9 +104,9 @@ export function assemble(deps: PlacementTranslatorDeps) {
   const { copyChanged, mailboxChanged, copiesNamed, known } = signals
 
   // inventory/
-  const inventory = new Inventory(places)
+  const { inventory, consents: index } = deps.topology.facts
   const kinds = new ServedKinds(client)
-  const consents = new Consents(places, inventory, signals.consentChanged)
+  const consents = new Consents(places, inventory, index, signals.consentChanged)
 
   // join/
   const tasks = new Tasks(common, signals)
@@ -145,7 +134,7 @@ export function assemble(deps: PlacementTranslatorDeps) {
   const mailboxes = new Mailboxes({ ...common, signal, cache, stages, waits, closed }, mailboxTasks, signals)
   const mailbox = mailboxes.get.bind(mailboxes)
   const knownMailbox = mailboxes.known.bind(mailboxes)
-  const readiness = new Readiness({ join, workloads, topology: () => topology, mailboxes, tasks, known })
+  const readiness = new Readiness({ join, workloads, topology: deps.topology, mailboxes, tasks, known })
   const inHand = new CopiesInHand(join, mailboxes)
   const records = new UpsyncRecords(client, tasks)
   const unschedulable = new UnschedulableMailboxes(name => knownMailbox(name)?.space)
@@ -363,7 +352,6 @@ export function assemble(deps: PlacementTranslatorDeps) {
     closing,
   })
   const intake = new TopologyIntake({
-    inventory,
     consents,
     join,
     tasks,
@@ -382,31 +370,6 @@ export function assemble(deps: PlacementTranslatorDeps) {
     collectors,
   })
   const changedCopies = new ChangedCopies(tasks, join, mailboxes)
-
-  // streams
-  const topology: PlacedSource = new PlacedSource({
-    ...common,
-    places,
-    space: '*',
-    resources: [
-      ...[EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
-      STATUS_COLLECTORS,
-    ],
-    handler: intake,
-  })
-  const workspaces = new StreamSource({
-    ...common,
-    space: MAILBOX_PARENT,
-    resources: [WORKSPACES],
-    handler: {
-      change: event => {
-        mailboxes.workspaceChanged(event)
-        readiness.moreIsKnown()
-      },
-      vanished: ref => mailboxes.close(ref.name),
-      synced: () => readiness.workspacesAreWhole(),
-    },
-  })
 
   locations.onRenamed(space => summaries.lost(space))
 
@@ -479,6 +442,7 @@ export function assemble(deps: PlacementTranslatorDeps) {
     if (isKnown) readiness.moreIsKnown()
     else for (const reader of [followers, summaries, marks, changedCopies]) reader.mailboxChanged(name)
   })
+  deps.topology.facts.read(intake)
 
   return {
     inventory,
@@ -512,7 +476,5 @@ export function assemble(deps: PlacementTranslatorDeps) {
     reports,
     together,
     router,
-    topology,
-    workspaces,
   }
 }

@@ -8,24 +8,21 @@ import { conditionOf } from '../../apimachinery/conditions.ts'
 import { at, num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { StreamEvent } from '../../client/client.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
-import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
+import type { StreamedRef } from '../../client/streamSource.ts'
 import { compilePlacement } from '../../placement/select/placementSpec.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
-  LOCATIONS,
   SELECTED_KINDS_ANNOTATION,
   SLICES,
   STATUS_COLLECTORS,
-  SYNC_TARGETS,
 } from '../../placement/words/placement.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
 import { readsOtherwise } from '../../placement/words/topology.ts'
-import { takeConsent } from '../consent/takeConsent.ts'
 import type { Consents } from './inventory/consents.ts'
-import type { Inventory } from './inventory/inventory.ts'
+import type { LocationChange, MailboxChange, TargetChange } from './inventory/inventory.ts'
+import type { BindingChange, Streamed, TopologyReader } from './inventory/topologyFacts.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import type { Readiness } from './join/readiness.ts'
 import { SliceSets } from './join/sliceSets.ts'
@@ -47,7 +44,6 @@ import type { Collectors } from './summaries/collectors.ts'
 
 export interface TopologyIntakeDeps {
   signals: Pick<Signals, 'mailboxChanged'>
-  inventory: Inventory
   consents: Consents
   join: PlacementJoin
   tasks: Tasks
@@ -65,19 +61,7 @@ export interface TopologyIntakeDeps {
   collectors: Collectors
 }
 
-interface Streamed {
-  readonly object?: KubeObject | undefined
-  readonly byName: boolean
-  readonly revision: number
-}
-
-interface Place {
-  readonly space: string
-  readonly namespace: string
-  readonly name: string
-}
-
-export class TopologyIntake implements StreamHandler {
+export class TopologyIntake implements TopologyReader {
   readonly #deps: TopologyIntakeDeps
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
@@ -108,21 +92,39 @@ export class TopologyIntake implements StreamHandler {
     this.#deps.intakes.ofTopology(objects)
   }
 
-  change(event: StreamEvent): void {
-    if (takeConsent(this.#deps.consents, event)) return
-    const object = event.type === 'DELETED' ? undefined : event.object
-    this.#take(event.resource.resource, event, { object, byName: true, revision: event.revision })
+  consentChanged(space: string, inventory: string | undefined): void {
+    this.#deps.consents.consentChanged(space, inventory)
   }
 
-  vanished(ref: StreamedRef): void {
-    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false, revision: 0 })
+  bindingChanged(change: BindingChange): void {
+    this.#deps.consents.bindingChanged(change)
   }
 
-  #take(resource: string, at: Place & Pick<StreamedRef, 'resource'>, streamed: Streamed): void {
-    const { object, byName, revision } = streamed
-    const { join } = this.#deps
+  grantChanged(inventory: string, isUnreadable: boolean): void {
+    this.#deps.consents.grantChanged(inventory, isUnreadable)
+  }
+
+  mailboxChanged({ name, after }: MailboxChange): void {
+    const { mailboxes, readiness } = this.#deps
+    mailboxes.setSpace(name, after && !after.terminating ? after.space : '')
+    readiness.moreIsKnown()
+  }
+
+  mailboxesSynced(): void {
+    this.#deps.readiness.workspacesAreWhole()
+  }
+
+  locationChanged(change: LocationChange): void {
+    const { consents, pauses, join } = this.#deps
+    consents.locationChanged(change)
+    pauses.locationChanged(change)
+    if (readsOtherwise(change.before, change.after)) join.touchLocation(change.space, change.name)
+  }
+
+  objectChanged(at: StreamedRef, { object, byName, revision }: Streamed): void {
+    const { join, collectors } = this.#deps
     const taken = (): void => join.observed.taken(at.space, keyOf(at), object && revision)
-    switch (resource) {
+    switch (at.resource.resource) {
       case EDGE_PLACEMENTS.resource:
         this.#placementChanged(at.space, at.name, object, byName)
         this.#settle(at.space, at.name, object, revision)
@@ -133,25 +135,15 @@ export class TopologyIntake implements StreamHandler {
         if (object) join.observed.note(at.space, placementOf(object) ?? '', revision)
         taken()
         break
-      case SYNC_TARGETS.resource:
-        this.#targetChanged(at, object)
+      case STATUS_COLLECTORS.resource:
+        collectors.set(at.space, at.name, object)
         break
-      case LOCATIONS.resource: {
-        const change = this.#deps.inventory.setLocation(at, object)
-        this.#deps.consents.locationChanged(change)
-        this.#deps.pauses.locationChanged(change)
-        if (readsOtherwise(change.before, object)) join.touchLocation(at.space, at.name)
-        break
-      }
       case CUSTOMIZERS.resource: {
         const reference = `${at.namespace}/${at.name}`
         join.setCustomizer(at.space, reference, object)
         join.noteCustomizer(at.space, reference, revision)
         taken()
-        break
       }
-      case STATUS_COLLECTORS.resource:
-        this.#deps.collectors.set(at.space, at.name, object)
     }
   }
 
@@ -221,22 +213,20 @@ export class TopologyIntake implements StreamHandler {
     this.#deps.join.settle(space, name, generation, spec.revision)
   }
 
-  #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, unschedulable, brake, inHand, tasks, remarks, signals } = this.#deps
-    for (const change of inventory.setTarget(at, object)) {
-      const { mailbox, before, after } = change
-      consents.targetChanged(change)
-      pauses.targetChanged(change)
-      const [stood, stands] = [before?.state === 'stays', after?.state === 'stays']
-      if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
-      if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
-        for (const task of inHand.contestedIn(mailbox)) tasks.add(task)
-      const isOpened = unschedulable.targetChanged(change)
-      if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
-      if (isOpened || (stands && !stood)) this.#stays(mailbox)
-      if (before?.evictAtMs !== after?.evictAtMs) tasks.add({ type: 'cluster', mailbox })
-      if (!after || before?.silentSince !== after.silentSince) signals.mailboxChanged.send(mailbox, 'outcome')
-    }
+  targetChanged(change: TargetChange): void {
+    const { consents, pauses, unschedulable, brake, inHand, tasks, remarks, signals } = this.#deps
+    const { mailbox, before, after } = change
+    consents.targetChanged(change)
+    pauses.targetChanged(change)
+    const [stood, stands] = [before?.state === 'stays', after?.state === 'stays']
+    if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
+    if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
+      for (const task of inHand.contestedIn(mailbox)) tasks.add(task)
+    const isOpened = unschedulable.targetChanged(change)
+    if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
+    if (isOpened || (stands && !stood)) this.#stays(mailbox)
+    if (before?.evictAtMs !== after?.evictAtMs) tasks.add({ type: 'cluster', mailbox })
+    if (!after || before?.silentSince !== after.silentSince) signals.mailboxChanged.send(mailbox, 'outcome')
   }
 
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked, and its cluster reported. */

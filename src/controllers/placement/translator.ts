@@ -23,19 +23,15 @@ class Translator {
   readonly #deps: PlacementTranslatorDeps
   readonly #parts: Parts
   readonly #running: Promise<unknown>
-  readonly #unfollow: () => void
   readonly #endAnswers: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     this.#deps = { ...deps, signal }
     this.#parts = assemble(this.#deps)
-    const { consents, topology, workspaces, tasks, router, together } = this.#parts
+    const { tasks, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#parts)
-    this.#unfollow = consents.follow()
     this.#running = Promise.all([
-      topology.run(signal),
-      workspaces.run(signal),
       this.#begin(),
       tasks.queue.run(task => router.reconcile(task), { concurrency: CONCURRENCY, signal, together }),
     ])
@@ -43,8 +39,8 @@ class Translator {
 
   /** What is to be done once the topology is known whole for the first time. */
   async #begin(): Promise<void> {
-    const { places, logger, turns, clock, random, signal } = this.#deps
-    const { explained, topology, closing } = this.#parts
+    const { places, logger, turns, clock, random, signal, topology } = this.#deps
+    const { explained, closing } = this.#parts
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([topology.synced, stopped])
     if (!signal.aborted) logger.info({ controller: 'placement-translator' }, 'controller is in step')
@@ -71,7 +67,6 @@ class Translator {
     this.#stop.abort()
     checks.stop()
     await Promise.all([this.#running, workloads.stop(), mailboxes.stop()])
-    this.#unfollow()
     this.#endAnswers()
     outcomes.stop()
     reports.stop()

@@ -14,10 +14,18 @@ import { equalJson } from '../../apimachinery/values.ts'
 import { coversLocation, type Grant } from '../../placement/consent/grant.ts'
 import { compileSelector, compileSelectors } from '../../placement/select/selectors.ts'
 import { grantedName, mayBeShortened, splitGrantedName } from '../../placement/words/grantedNames.ts'
-import { ConsentIndex } from '../consent/consentIndex.ts'
-import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
+import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { Inventory, type Labels, type ObjectId, put, type Target } from '../placement/inventory/inventory.ts'
+import {
+  type Inventory,
+  type Labels,
+  type LocationChange,
+  type ObjectId,
+  put,
+  type Target,
+  type TargetChange,
+} from '../placement/inventory/inventory.ts'
+import type { BindingChange, TopologyFacts, TopologyReader } from '../placement/inventory/topologyFacts.ts'
 import type { SliceRow, WouldLead } from '../whereDesk.ts'
 import { KINDS_SKIPPED } from './skippedCondition.ts'
 
@@ -55,7 +63,7 @@ export interface Resolved extends WouldLead {
   readonly evictsAtMs: number
 }
 
-interface TouchSink {
+export interface TouchSink {
   placement(id: ObjectId): void
   location(id: ObjectId): void
   binding(id: ObjectId): void
@@ -111,7 +119,10 @@ function locationSelectors({ spec }: KubeObject): unknown {
   return isRecord(spec) ? spec.locationSelectors : undefined
 }
 
-export class WhereIndex implements ConsentTaker {
+/** Facts of the topology that it joins. */
+type WhereFacts = Pick<TopologyFacts, 'inventory' | 'consents'>
+
+export class WhereIndex implements TopologyReader {
   readonly consent: ConsentIndex
   readonly #places: SpacePlaces
   readonly #placements = new Map<string, Map<string, Placement>>()
@@ -121,14 +132,11 @@ export class WhereIndex implements ConsentTaker {
   readonly #keptRows = new Map<string, Set<string>>()
   readonly #sink: TouchSink
 
-  constructor(places: SpacePlaces, sink: TouchSink) {
+  constructor(places: SpacePlaces, { inventory, consents }: WhereFacts, sink: TouchSink) {
     this.#places = places
     this.#sink = sink
-    this.#inventory = new Inventory(places)
-    this.consent = new ConsentIndex(places, {
-      consent: (space, inventory) => this.#touchSpace(space, inventory),
-      binding: (space, name) => sink.binding({ space, name }),
-    })
+    this.#inventory = inventory
+    this.consent = consents
   }
 
   setPlacement(id: ObjectId, object: KubeObject | undefined): void {
@@ -139,53 +147,55 @@ export class WhereIndex implements ConsentTaker {
     this.#sink.placement(id)
   }
 
-  setBinding(space: string, name: string, object: ConsentObject): void {
-    const { inventory } = this.consent.bindingOf(space, name) ?? {}
-    this.consent.setBinding(space, name, object)
-    const now = this.consent.bindingOf(space, name)?.inventory
-    if (inventory === now) return
-    for (const one of [inventory, now]) if (one !== undefined) this.#sink.all(this.#rows(one, [{ space, name }]), space)
+  bindingChanged({ space, name, before, after }: BindingChange): void {
+    if (before?.inventory === after?.inventory) return
+    for (const { inventory } of [before ?? {}, after ?? {}] as Partial<Binding>[])
+      if (inventory !== undefined) this.#sink.all(this.#rows(inventory, [{ space, name }]), space)
   }
 
-  setGrant(inventory: string, name: string, object: ConsentObject): void {
-    this.consent.setGrant(inventory, name, object)
+  bindingJudged(space: string, name: string): void {
+    this.#sink.binding({ space, name })
   }
 
-  setLocation(id: ObjectId, object: KubeObject | undefined): void {
-    const old = this.#locations.get(id.space)?.get(id.name)
-    const location = object && {
-      ...id,
-      labels: object.metadata.labels ?? {},
-      instances: compileSelector(isRecord(object.spec) ? object.spec.instanceSelector : undefined, 'spec').selectors[0],
-      behind: new Map<string, Target>(),
-    }
-    for (const target of location ? this.#inventory.targetsOf(id.space) : [])
-      if (selects(location!, target)) location!.behind.set(target.name, target)
+  locationChanged({ space, name, after: object }: LocationChange): void {
+    const id = { space, name }
+    const old = this.#locations.get(space)?.get(name)
+    const isGone = object === undefined || object.metadata.deletionTimestamp !== undefined
+    const location = isGone ? undefined : locationOf(id, object)
+    for (const target of location ? this.#inventory.targetsOf(space) : [])
+      if (isLive(target) && selects(location!, target)) location!.behind.set(target.name, target)
     put(this.#locations, id, location)
     this.#sink.location(id)
     if (old && location && sameLabels(old.labels, location.labels) && sameSelector(old.instances, location.instances))
       return
-    this.#touchUsers(id.space, [old, location])
+    this.#touchUsers(space, [old, location])
   }
 
-  setTarget(id: ObjectId, object: KubeObject | undefined): void {
-    for (const { before, after } of this.#inventory.setTarget(id, object)) {
-      const same =
-        before &&
-        after &&
-        before.unschedulable === after.unschedulable &&
-        before.evictAtMs === after.evictAtMs &&
-        sameLabels(before.labels, after.labels)
-      if (same && before.available === after.available) continue
-      for (const location of this.#locations.get(id.space)?.values() ?? []) {
-        const stood = location.behind.delete(id.name)
-        const stands = after !== undefined && selects(location, after)
-        if (stands) location.behind.set(id.name, after)
-        if (!stood && !stands) continue
-        this.#sink.location(location)
-        this.#touchUsers(id.space, [location], same)
-      }
+  targetChanged({ space, before, after }: TargetChange): void {
+    const [was, is] = [isLive(before) ? before : undefined, isLive(after) ? after : undefined]
+    const name = (before ?? after)!.name
+    const same =
+      was &&
+      is &&
+      was.unschedulable === is.unschedulable &&
+      was.evictAtMs === is.evictAtMs &&
+      sameLabels(was.labels, is.labels)
+    if (same && was.available === is.available) return
+    for (const location of this.#locations.get(space)?.values() ?? []) {
+      const stood = location.behind.delete(name)
+      const stands = is !== undefined && selects(location, is)
+      if (stands) location.behind.set(name, is)
+      if (!stood && !stands) continue
+      this.#sink.location(location)
+      this.#touchUsers(space, [location], same)
     }
+  }
+
+  /** What an inventory grants a space is another. */
+  consentChanged(space: string, inventory: string | undefined): void {
+    const kept = this.#keptRows.get(space)
+    this.#keptRows.delete(space)
+    this.#sink.all(this.#ofSpace(space, inventory, kept ?? []), space)
   }
 
   /** What a placement's selectors say of the Locations that there are, for {@link resolve}: they may be ten thousand. */
@@ -311,13 +321,6 @@ export class WhereIndex implements ConsentTaker {
     }
   }
 
-  /** What an inventory grants a space is another. */
-  #touchSpace(space: string, inventory: string | undefined): void {
-    const kept = this.#keptRows.get(space)
-    this.#keptRows.delete(space)
-    this.#sink.all(this.#ofSpace(space, inventory, kept ?? []), space)
-  }
-
   *#ofSpace(space: string, inventory: string | undefined, kept: Iterable<string>): Generator<Touched> {
     for (const { id } of this.#placements.get(space)?.values() ?? []) yield { type: 'placement', id }
     for (const name of kept) yield { type: 'granted', id: { space, name } }
@@ -351,6 +354,20 @@ function counts(targets: readonly Target[]): Counts {
 
 function chooses(selectors: readonly LabelSelector[], labels: Location['labels']): boolean {
   return selectors.some(selector => selector.matches(labels))
+}
+
+/** A SyncTarget that is being deleted counts as gone. */
+function isLive(target: Target | undefined): target is Target {
+  return target?.state === 'stays'
+}
+
+function locationOf(id: ObjectId, { metadata, spec }: KubeObject): Location {
+  return {
+    ...id,
+    labels: metadata.labels ?? {},
+    instances: compileSelector(isRecord(spec) ? spec.instanceSelector : undefined, 'spec').selectors[0],
+    behind: new Map<string, Target>(),
+  }
 }
 
 function selects(location: Location, target: Target): boolean {

@@ -5,27 +5,21 @@
  *
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
-import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
+import type { StreamedRef } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { compileSelector, faultAnnotations, placementFaults } from '../../placement/select/selectors.ts'
-import {
-  EDGE_PLACEMENTS,
-  GRANTED_LOCATIONS,
-  INVENTORY_BINDINGS,
-  LOCATIONS,
-  PLACEMENT_GRANTS,
-  SLICES,
-  SYNC_TARGETS,
-} from '../../placement/words/placement.ts'
+import { EDGE_PLACEMENTS, GRANTED_LOCATIONS, LOCATIONS, SLICES } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import { type ControllerHandle, startController } from '../controllerHandle.ts'
-import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
+import type { SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from '../placement/inventory/inventory.ts'
+import type { Topology } from '../placement/inventory/topology.ts'
+import type { Streamed } from '../placement/inventory/topologyFacts.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { ControllerRuntime } from '../spacesController.ts'
 import { listedFaults } from '../toldFaults.ts'
@@ -41,6 +35,8 @@ import { type Touched, WhereIndex } from './whereIndex.ts'
 
 interface WhereResolverDeps extends ControllerRuntime {
   places: SpacePlaces
+  /** Feeds it. */
+  topology: Topology
   /** How long a destination stays that is to go. Default: 100. */
   keepMs?: number | undefined
   /** Where it makes itself known as who says where placements would lead. Absent: nobody asks. */
@@ -60,9 +56,10 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 
 /** Starts at once and runs until `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
-  const { client, places, turns, clock, desk } = deps
+  const { client, places, turns, clock, desk, topology } = deps
   const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
-  const index = new WhereIndex(places, {
+  const { facts } = topology
+  const index = new WhereIndex(places, facts, {
     placement: id => add('placement', id),
     location: id => add('location', id),
     binding: id => add('binding', id),
@@ -71,15 +68,12 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const slices = new SliceNames()
   const losing = new Map<string, number>()
   const { keepMs = KEEP_MS } = deps
-  const take = (resource: string, { space, name }: ObjectId, object: KubeObject | undefined): void => {
+  const objectChanged = ({ resource: { resource }, space, name }: StreamedRef, now: Streamed): void => {
+    const object = now.object?.metadata.deletionTimestamp === undefined ? now.object : undefined
     if (resource === EDGE_PLACEMENTS.resource) index.setPlacement({ space, name }, object)
-    else if (resource === LOCATIONS.resource) index.setLocation({ space, name }, object)
-    else if (resource === SYNC_TARGETS.resource) index.setTarget({ space, name }, object)
     else if (resource === GRANTED_LOCATIONS.resource) add('granted', { space, name })
-    else for (const placement of slices.seen({ space, name }, object)) add('placement', { space, name: placement })
-  }
-  const change = (event: StreamEvent): void => {
-    if (!takeConsent(index, event)) take(event.resource.resource, event, liveObject(event))
+    else if (resource === SLICES.resource)
+      for (const placement of slices.seen({ space, name }, object)) add('placement', { space, name: placement })
   }
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const now = () => clock.now()
@@ -92,37 +86,21 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     else await reconcileBinding(binding, key)
     return {}
   }
-  const source = new PlacedSource({
-    ...deps,
-    space: '*',
-    resources: [
-      EDGE_PLACEMENTS,
-      SLICES,
-      LOCATIONS,
-      SYNC_TARGETS,
-      INVENTORY_BINDINGS,
-      PLACEMENT_GRANTS,
-      GRANTED_LOCATIONS,
-    ],
-    handler: {
-      change,
-      vanished: ref => {
-        if (!takeConsent(index, ref)) take(ref.resource.resource, ref, undefined)
-      },
-      // before that it would say of Locations that nobody has told of yet that they are not there
-      synced: () => desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
-    },
+  facts.read(index)
+  facts.read({
+    objectChanged,
+    // before that it would say of Locations that nobody has told of yet that they are not there
+    synced: () => desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
   })
   const controller = new Controller<Key>({
     name: 'where-resolver',
     ...deps,
     id: key => `${key.type} ${key.space} ${key.name}`,
     party: ({ space }) => space,
-    sources: [source],
+    sources: [topology.source],
     reconcile: async key => (await unlessSpaceGone(key.space, reconcile(key))) ?? {},
   })
-  const unfollow = index.consent.follow()
-  const handle = startController(controller, unfollow)
+  const handle = startController(controller)
   return {
     ...handle,
     stop: () => {

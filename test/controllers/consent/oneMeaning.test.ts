@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { StreamEvent } from '../../../src/client/client.ts'
 import { takeConsent } from '../../../src/controllers/consent/takeConsent.ts'
 import { Consents } from '../../../src/controllers/placement/inventory/consents.ts'
-import { Inventory } from '../../../src/controllers/placement/inventory/inventory.ts'
+import { TopologyFacts } from '../../../src/controllers/placement/inventory/topologyFacts.ts'
 import { WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
@@ -22,16 +22,17 @@ const SPACE = 'team'
 /** Both, with one inventory of one cluster, and a placement that chooses all. */
 class Both {
   readonly places = new FakeServer()
-  readonly #where = new WhereIndex(this.places, {
+  readonly #facts = new TopologyFacts(this.places)
+  readonly #where = new WhereIndex(this.places, this.#facts, {
     placement: () => {},
     location: () => {},
     binding: () => {},
     all: () => {},
   })
-  readonly #inventory = new Inventory(this.places)
   readonly #consents = new Consents(
     this.places,
-    this.#inventory,
+    this.#facts.inventory,
+    this.#facts.consents,
     signalTo(() => this.changes++),
   )
   readonly #way = { cluster: INVENTORY, locationName: 'florin', mailbox: mailboxName(INVENTORY, UID) }
@@ -40,16 +41,14 @@ class Both {
   constructor() {
     this.places.place('dept', 'root:dept')
     this.places.place(SPACE, 'root:dept:team')
-    this.#where.consent.follow()
-    this.#consents.follow()
+    for (const reader of [this.#where, this.#consents]) this.#facts.read(reader)
+    this.#facts.consents.follow()
     const florin = { name: 'florin', uid: UID, labels: { env: 'prod' } }
     const location = { apiVersion: EDGE, kind: 'Location', metadata: florin, spec: { instanceSelector: {} } }
     const target = { apiVersion: EDGE, kind: 'SyncTarget', metadata: florin }
     const id = { space: INVENTORY, name: 'florin' }
-    this.#where.setLocation(id, location)
-    this.#where.setTarget(id, target)
-    this.#consents.locationChanged(this.#inventory.setLocation(id, location))
-    for (const change of this.#inventory.setTarget(id, target)) this.#consents.targetChanged(change)
+    this.#facts.setLocation(id, location)
+    this.#facts.setTarget(id, target)
     const placement = { apiVersion: EDGE, kind: 'EdgePlacement', metadata: {}, spec: { locationSelectors: [{}] } }
     this.#where.setPlacement({ space: SPACE, name: 'ep' }, placement)
   }
@@ -75,7 +74,7 @@ class Both {
 
   remove(resource: typeof PLACEMENT_GRANTS, space: string, name: string): void {
     const ref = { resource, space, namespace: '', name }
-    for (const taker of [this.#where, this.#consents]) takeConsent(taker, ref)
+    takeConsent(this.#facts, ref)
   }
 
   /** What each of them says. */
@@ -104,15 +103,7 @@ class Both {
       },
       mentions: () => true,
     }
-    let failure: unknown
-    for (const taker of [this.#where, this.#consents]) {
-      try {
-        takeConsent(taker, event)
-      } catch (error) {
-        failure = error
-      }
-    }
-    if (failure !== undefined) throw failure
+    takeConsent(this.#facts, event)
   }
 }
 

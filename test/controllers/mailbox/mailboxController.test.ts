@@ -8,6 +8,7 @@ import { startMailboxController } from '../../../src/controllers/mailbox/mailbox
 import { mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { realTime } from '../../support/time.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
+import { fedByTopology } from '../placement/fedByTopology.ts'
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
@@ -28,7 +29,7 @@ const workspace = (name: string, annotations: Record<string, string> = {}): Kube
 async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> = async () => {}) {
   const server = new FakeServer()
   await prepare(server)
-  const controller = startMailboxController({
+  const controller = fedByTopology(startMailboxController, {
     ...realTime(),
     client: server,
     places: server,

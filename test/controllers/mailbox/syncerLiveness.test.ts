@@ -13,6 +13,7 @@ import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/placemen
 import { SetClock } from '../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeServer, namespace } from '../placement/fakeServer.ts'
+import { fedByTopology } from '../placement/fedByTopology.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
@@ -29,7 +30,7 @@ function world(t: Test, logger: Logger = silentLogger) {
     }
   }
   const start = () =>
-    startSyncerLiveness({
+    fedByTopology(startSyncerLiveness, {
       turns: endlessTurns(),
       client: server,
       places: server,

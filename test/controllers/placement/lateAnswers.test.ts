@@ -11,6 +11,7 @@ import { EDGE_PLACEMENTS, mailboxName, SLICES } from '../../../src/placement/wor
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { virtualClock } from '../../syncer/support/virtualClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
+import { fedByTopology } from './fedByTopology.ts'
 import { consent, inventory } from './translatorWorld.ts'
 
 const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -71,7 +72,7 @@ async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServ
   const stop = new AbortController()
   // what is tried again is tried at once: nobody waits here for a clock
   const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'))
-  const translator = startPlacementTranslator({
+  const translator = fedByTopology(startPlacementTranslator, {
     client,
     places: server,
     logger: silentLogger,

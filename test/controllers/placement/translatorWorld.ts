@@ -29,6 +29,7 @@ import {
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import type { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
+import { fedByTopology } from './fedByTopology.ts'
 
 export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 export const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
@@ -182,7 +183,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
   const deps = { ...parts, signal: stop.signal, clock: clock ?? systemClock, random: () => 0.5 }
   const start = (client: Client = server, guard?: KeyGuard) => {
     const events = new EventRecorder({ client, clock: deps.clock })
-    return startPlacementTranslator({ client, ...deps, events, guard })
+    return fedByTopology(startPlacementTranslator, { client, ...deps, events, guard })
   }
   let translator = start()
   t.teardown(async () => {

@@ -19,6 +19,7 @@ import { realTime } from '../../support/time.ts'
 import { bind, consent, grant } from '../consent/consent.ts'
 import { unreadable } from '../consent/unreadable.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
+import { fedByTopology } from '../placement/fedByTopology.ts'
 
 type Labels = Record<string, string>
 
@@ -54,7 +55,7 @@ function told(server: FakeServer, wds: string, name: string): { text: string; me
 }
 
 function start(t: Test, server: FakeServer, client: Client = server) {
-  const resolver = startWhereResolver({
+  const resolver = fedByTopology(startWhereResolver, {
     ...realTime(),
     client,
     places: server,

@@ -4,7 +4,8 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
-import { type Touched, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import { TopologyFacts } from '../../../src/controllers/placement/inventory/topologyFacts.ts'
+import { type Touched, type TouchSink, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { countSteps } from '../../support/countSteps.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
@@ -47,9 +48,17 @@ function edge(kind: string, name: string, labels: Labels, more: object): KubeObj
   return { apiVersion: EDGE, kind, metadata: { name, labels, uid: `uid-${name}` }, ...more }
 }
 
+function joined(sink: TouchSink) {
+  const places = new FakeServer()
+  const facts = new TopologyFacts(places)
+  const index = new WhereIndex(places, facts, sink)
+  facts.read(index)
+  return { facts, index }
+}
+
 t.test('selectors are compiled when they are first asked, and once for each content', async t => {
   const silent = { placement() {}, location() {}, binding() {}, all() {} }
-  const index = new WhereIndex(new FakeServer(), silent)
+  const { facts, index } = joined(silent)
   let keys = 0
   const placement = (env: string): KubeObject => {
     const operator = 'In'
@@ -65,9 +74,9 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   }
   const id = { space: 'wds', name: 'ep' }
   const grant = { spec: { spaces: [{ path: 'root:wds' }] } }
-  index.setBinding('wds', 'inv', edge('InventoryBinding', 'inv', {}, { spec: { path: 'root:inv' } }))
-  index.setGrant('inv', 'g', edge('PlacementGrant', 'g', {}, grant))
-  index.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'prod' }, {}))
+  facts.setBinding('wds', 'inv', edge('InventoryBinding', 'inv', {}, { spec: { path: 'root:inv' } }))
+  facts.setGrant('inv', 'g', edge('PlacementGrant', 'g', {}, grant))
+  facts.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'prod' }, {}))
   index.setPlacement(id, placement('prod'))
   t.equal(keys, 0, 'a start that tells of thousands compiles none')
   t.equal(index.resolve(id, 0)?.matchingLocationCount, 1)
@@ -81,9 +90,9 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   t.equal(keys, compared, 'its status has changed')
   const before = atOnce(index.choices(id))
   t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1)
-  index.setLocation({ space: 'inv', name: 'other' }, edge('Location', 'other', { env: 'prod' }, {}))
+  facts.setLocation({ space: 'inv', name: 'other' }, edge('Location', 'other', { env: 'prod' }, {}))
   t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 2, 'what came since is judged, too')
-  index.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'test' }, {}))
+  facts.setLocation({ space: 'inv', name: 'l' }, edge('Location', 'l', { env: 'test' }, {}))
   t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1, 'and what changed since')
   index.setPlacement(id, placement('test'))
   t.equal(index.resolve(id, 0, before)?.matchingLocationCount, 1)
@@ -93,7 +102,7 @@ t.test('selectors are compiled when they are first asked, and once for each cont
 
 t.test('a placement is asked for when it says something else, and not for what others say in its status', async t => {
   let asked = 0
-  const index = new WhereIndex(new FakeServer(), { placement: () => asked++, location() {}, binding() {}, all() {} })
+  const index = joined({ placement: () => asked++, location() {}, binding() {}, all() {} }).index
   const id = { space: 'wds', name: 'ep' }
   const first = edge('EdgePlacement', 'ep', {}, { spec: { locationSelectors: [{ matchLabels: { env: 'prod' } }] } })
   const { metadata } = first
@@ -129,14 +138,14 @@ t.test('the index answers as a look at everything does, and names what is anothe
       function* placementsIn(touched: Iterable<Touched>): Generator<string> {
         for (const { type, id } of touched) if (type === 'placement') yield id.name
       }
-      const index = new WhereIndex(new FakeServer(), {
+      const { facts, index } = joined({
         placement: ({ name }) => void pending.push([name].values()),
         location: () => {},
         binding: () => {},
         all: touched => void pending.push(placementsIn(touched)),
       })
-      index.setBinding('wds', 'imw', edge('InventoryBinding', 'imw', {}, { spec: { path: 'root:inv' } }))
-      index.setGrant('inv', 'all', edge('PlacementGrant', 'all', {}, { spec: { spaces: [{ path: 'root:wds' }] } }))
+      facts.setBinding('wds', 'imw', edge('InventoryBinding', 'imw', {}, { spec: { path: 'root:inv' } }))
+      facts.setGrant('inv', 'all', edge('PlacementGrant', 'all', {}, { spec: { spaces: [{ path: 'root:wds' }] } }))
       const model: Model = { locations: new Map(), targets: new Map(), placements: new Map() }
       const resolved = (name: string) =>
         index
@@ -159,12 +168,12 @@ t.test('the index answers as a look at everything does, and names what is anothe
         const { name, gone } = change
         if (change.type === 'location') {
           const spec = { instanceSelector: { matchLabels: change.wanted } }
-          index.setLocation({ space: 'inv', name }, gone ? undefined : edge('Location', name, change.labels, { spec }))
+          facts.setLocation({ space: 'inv', name }, gone ? undefined : edge('Location', name, change.labels, { spec }))
           if (gone) model.locations.delete(name)
           else model.locations.set(name, change)
         } else if (change.type === 'target') {
           const status = { conditions: [{ type: 'Ready', status: change.ready ? 'True' : 'False' }] }
-          index.setTarget(
+          facts.setTarget(
             { space: 'inv', name },
             gone ? undefined : edge('SyncTarget', name, change.labels, { status }),
           )

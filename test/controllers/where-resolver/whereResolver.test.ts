@@ -9,6 +9,7 @@ import { mailboxName } from '../../../src/placement/words/placement.ts'
 import { timeBy } from '../../support/time.ts'
 import { consent } from '../consent/consent.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
+import { fedByTopology } from '../placement/fedByTopology.ts'
 
 const edge = (resource: string): GroupVersionResource => ({
   group: 'edge.kubestellar.io',
@@ -44,7 +45,7 @@ const matching = (labels: Labels) => ({ matchLabels: labels })
 async function world(t: Test, clock: Clock = systemClock, keepMs = 0) {
   const server = new FakeServer()
   const deps = { client: server, places: server, logger: silentLogger, keepMs }
-  const resolver = startWhereResolver({ ...deps, ...timeBy(clock) })
+  const resolver = fedByTopology(startWhereResolver, { ...deps, ...timeBy(clock) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')
   const inventory = server.in('inv1')

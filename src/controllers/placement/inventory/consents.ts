@@ -9,18 +9,18 @@ import { Allowance } from '../../../placement/consent/allowance.ts'
 import { coversLocation } from '../../../placement/consent/grant.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
-import { ConsentIndex } from '../../consent/consentIndex.ts'
-import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
+import type { ConsentIndex } from '../../consent/consentIndex.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
 import type { Signals } from '../signals/signals.ts'
 import { type Inventory, type Labels, type LocationChange, labelsOf, type TargetChange } from './inventory.ts'
+import type { BindingChange, TopologyReader } from './topologyFacts.ts'
 
 type Through = (way: Destination) => boolean
 
 /** More changes than these, each of which looks at all ways, are told as one of everything. */
 const MANY = 20
 
-export class Consents implements ConsentTaker {
+export class Consents implements TopologyReader {
   readonly #places: SpacePlaces
   readonly #inventory: Pick<Inventory, 'location' | 'target'>
   readonly #consentChanged: Signals['consentChanged']
@@ -35,18 +35,13 @@ export class Consents implements ConsentTaker {
   constructor(
     places: SpacePlaces,
     inventory: Pick<Inventory, 'location' | 'target'>,
+    index: ConsentIndex,
     consentChanged: Signals['consentChanged'],
   ) {
     this.#places = places
     this.#inventory = inventory
+    this.#index = index
     this.#consentChanged = consentChanged
-    this.#index = new ConsentIndex(places, {
-      consent: (space, inventory) => {
-        this.#forget()
-        this.#notify(space, way => inventory === undefined || way.cluster === inventory)
-      },
-      binding: () => {}, // told by the where-resolver
-    })
   }
 
   /** All that is known is told (again) one by one, until {@link synced}: who is to look where is told once, then. */
@@ -66,22 +61,19 @@ export class Consents implements ConsentTaker {
     else if (this.#snapshot.length <= MANY) this.#snapshot.push({ space, through })
   }
 
-  /** Until the answer is called, follows which space is at which path. */
-  follow(): () => void {
-    return this.#index.follow()
+  consentChanged(space: string, inventory: string | undefined): void {
+    this.#forget()
+    this.#notify(space, way => inventory === undefined || way.cluster === inventory)
   }
 
-  setBinding(space: string, name: string, object: ConsentObject): void {
-    const before = this.#index.bindingOf(space, name)?.path
-    this.#index.setBinding(space, name, object)
-    if (object === 'unreadable') this.#forget()
+  bindingChanged({ space, before, after, isUnreadable }: BindingChange): void {
+    if (isUnreadable) this.#forget()
     // also one that leads nowhere is named to who has nowhere to place
-    if (before !== this.#index.bindingOf(space, name)?.path) this.#notify(space, () => false)
+    if (before?.path !== after?.path) this.#notify(space, () => false)
   }
 
-  setGrant(inventory: string, name: string, object: ConsentObject): void {
-    this.#index.setGrant(inventory, name, object)
-    if (object === 'unreadable') this.#forget()
+  grantChanged(_inventory: string, isUnreadable: boolean): void {
+    if (isUnreadable) this.#forget()
   }
 
   locationChanged({ space, name, before, after }: LocationChange): void {

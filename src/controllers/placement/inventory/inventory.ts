@@ -7,8 +7,12 @@
 import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { at } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
-import { mailboxOf } from '../../../placement/words/topology.ts'
+import {
+  MAILBOX_NAME,
+  RELEASE_OWNER_ANNOTATION,
+  SYNC_TARGET_NAME_ANNOTATION,
+} from '../../../placement/words/placement.ts'
+import { mailboxOf, readySpaceOf } from '../../../placement/words/topology.ts'
 import { hasLeft, isLeaving } from '../../mailbox/leaving.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
 
@@ -47,6 +51,22 @@ export interface LocationChange extends ObjectId {
   readonly after: KubeObject | undefined
 }
 
+/** The Workspace of a mailbox. */
+export interface MailboxFact {
+  readonly uid: string
+  /** Logical-cluster id once it is ready, else `''`. */
+  readonly space: string
+  readonly terminating: boolean
+  /** The annotation; `undefined` on Workspaces that we did not make. */
+  readonly syncTargetName: string | undefined
+}
+
+export interface MailboxChange {
+  readonly name: string
+  readonly before: MailboxFact | undefined
+  readonly after: MailboxFact | undefined
+}
+
 const NO_LABELS: Labels = {}
 const NO_RELEASES: readonly string[] = []
 
@@ -55,6 +75,9 @@ export class Inventory {
   readonly #targets = new Map<string, Map<string, Target>>()
   readonly #byMailbox = new Map<string, Target>()
   readonly #locations = new Map<string, Map<string, KubeObject>>()
+  readonly #mailboxes = new Map<string, MailboxFact>()
+  /** Names of mailboxes by logical-cluster id. */
+  readonly #mailboxAt = new Map<string, string>()
 
   constructor(places: Pick<SpacePlaces, 'isDeleting' | 'pathOf'>) {
     this.#places = places
@@ -79,6 +102,27 @@ export class Inventory {
     const before = this.location(space, name)
     put(this.#locations, { space, name }, object)
     return { space, name, before, after: object }
+  }
+
+  /** `undefined`: the Workspace is none of a mailbox. */
+  setMailbox(name: string, object: KubeObject | undefined): MailboxChange | undefined {
+    if (!MAILBOX_NAME.test(name)) return undefined
+    const before = this.#mailboxes.get(name)
+    const after = object && mailboxFact(object)
+    if (before?.space) this.#mailboxAt.delete(before.space)
+    if (after?.space) this.#mailboxAt.set(after.space, name)
+    if (after) this.#mailboxes.set(name, after)
+    else this.#mailboxes.delete(name)
+    return { name, before, after }
+  }
+
+  mailbox(name: string): MailboxFact | undefined {
+    return this.#mailboxes.get(name)
+  }
+
+  /** Name of the mailbox that a space is. */
+  mailboxAt(space: string): string | undefined {
+    return this.#mailboxAt.get(space)
   }
 
   target(mailbox: string): Target | undefined {
@@ -143,6 +187,16 @@ function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
     evictAtMs: Number.isNaN(evictAtMs) ? Number.POSITIVE_INFINITY : evictAtMs,
     releases: releasesIn(metadata.annotations?.[RELEASE_OWNER_ANNOTATION]),
     state: stateOf(object),
+  }
+}
+
+function mailboxFact(workspace: KubeObject): MailboxFact {
+  const { uid = '', deletionTimestamp, annotations } = workspace.metadata
+  return {
+    uid,
+    space: readySpaceOf(workspace),
+    terminating: deletionTimestamp !== undefined,
+    syncTargetName: annotations?.[SYNC_TARGET_NAME_ANNOTATION],
   }
 }
 

@@ -1,6 +1,6 @@
 /** Readiness: whether enough is known to act. A task that cannot be judged yet waits until a stream is complete. */
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
-import type { PlacedSource } from '../../placedSource.ts'
+import type { Topology } from '../inventory/topology.ts'
 import type { Signals } from '../signals/signals.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Task, taskId } from './task.ts'
@@ -10,7 +10,7 @@ import type { Workloads } from './workloads.ts'
 export interface ReadinessDeps {
   join: PlacementJoin
   workloads: Workloads
-  topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
+  topology: Pick<Topology, 'holds' | 'holdsAny'>
   /** All that are ready. */
   mailboxes: { all(): Iterable<{ readonly synced: boolean }> }
   tasks: Pick<Tasks, 'addAll'>
@@ -75,7 +75,7 @@ export class Readiness {
    */
   knowsMailbox(mailbox: string): boolean {
     if (!this.#topologySynced) return false
-    const topology = this.#deps.topology()
+    const topology = this.#deps.topology
     if (topology.holdsAny && topology.holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
     return this.#deps.join.areAllFor(mailbox, space => this.#deps.workloads.isSynced(space))
   }
@@ -94,10 +94,10 @@ export class Readiness {
 
   /** Whether the inventories to which placements lead are known: a grant that nobody has seen yet is no refusal. */
   #knowsWaysOf(space: string, placements: readonly string[]): boolean {
-    if (!this.#deps.topology().holdsAny) return true
+    if (!this.#deps.topology.holdsAny) return true
     return placements.every(name =>
       [...(this.#deps.join.waysOf(space, name)?.values() ?? [])].every(ways =>
-        ways.every(({ cluster }) => !this.#deps.topology().holds(cluster)),
+        ways.every(({ cluster }) => !this.#deps.topology.holds(cluster)),
       ),
     )
   }

@@ -27,13 +27,11 @@ import {
 } from '../../../placement/words/names.ts'
 import {
   isProjected,
-  MAILBOX_NAME,
   PROJECTED_LABEL,
   UPSYNC_FULL,
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../../../placement/words/placement.ts'
-import { readySpaceOf } from '../../../placement/words/topology.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { ClaimedBy, Signals } from '../signals/signals.ts'
@@ -105,17 +103,14 @@ export class Mailboxes {
     for (const { mailbox } of this.#running.values()) yield mailbox
   }
 
-  /** Takes in one event of the Workspaces that are children of the mailbox parent. */
-  workspaceChanged(event: StreamEvent): void {
-    if (!MAILBOX_NAME.test(event.name)) return
-    const isGoing = event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined
-    const space = isGoing ? '' : readySpaceOf(event.object)
-    if (space && this.#running.get(event.name)?.mailbox.space === space) return
-    this.close(event.name)
-    if (space) this.#open(event.name, space)
+  /** `space`: the one that the mailbox is now; `''` while it is not ready, or when it goes. */
+  setSpace(name: string, space: string): void {
+    if (space && this.#running.get(name)?.mailbox.space === space) return
+    this.#close(name)
+    if (space) this.#open(name, space)
   }
 
-  close(name: string): void {
+  #close(name: string): void {
     const running = this.#running.get(name)
     if (!running) return
     this.#running.delete(name)
@@ -147,7 +142,7 @@ export class Mailboxes {
 
   /** Resolves when every stream has ended. */
   async stop(): Promise<void> {
-    for (const name of [...this.#running.keys()]) this.close(name)
+    for (const name of [...this.#running.keys()]) this.#close(name)
     await Promise.all(this.#ending)
   }
 

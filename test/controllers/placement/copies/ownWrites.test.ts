@@ -70,16 +70,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
     await mailboxes.stop()
   })
   await server.in(space).create(NAMESPACES, namespace('app'))
-  mailboxes.workspaceChanged({
-    type: 'ADDED',
-    space: 'root:espw',
-    resource: WORKSPACES,
-    namespace: '',
-    name,
-    revision: 1,
-    object: workspace,
-    mentions: () => false,
-  })
+  mailboxes.setSpace(name, space)
   await until(() => mailboxes.get(name) !== undefined)
   const mailbox = mailboxes.get(name)!
   const late = async (write: Promise<KubeObject>): Promise<KubeObject> => {

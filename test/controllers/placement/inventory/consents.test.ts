@@ -2,7 +2,7 @@
 import t from 'tap'
 import { CRDS, NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { Consents } from '../../../../src/controllers/placement/inventory/consents.ts'
-import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
+import { TopologyFacts } from '../../../../src/controllers/placement/inventory/topologyFacts.ts'
 import {
   ADOPT,
   CUSTOMIZERS,
@@ -364,10 +364,11 @@ t.test(
     const told: { space: string | undefined; leads: boolean }[] = []
     const way = (i: number) => ({ cluster: 'inv1', locationName: `l${i}`, mailbox: `m${i}` })
     const places = new FakeServer()
-    const inventory = new Inventory(places)
+    const { inventory, consents: index } = new TopologyFacts(places)
     const consents = new Consents(
       places,
       inventory,
+      index,
       signalTo((space, through) => told.push({ space, leads: through(way(3)) })),
     )
     const setLocation = (i: number, isThere = true) => {

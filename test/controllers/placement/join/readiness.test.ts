@@ -8,7 +8,7 @@ function readinessOf(mailboxes: readonly { synced: boolean }[], startIsWhole: ()
   return new Readiness({
     join: {} as never,
     workloads: {} as never,
-    topology: () => ({ holds: () => false, holdsAny: false }),
+    topology: { holds: () => false, holdsAny: false },
     mailboxes: { all: () => mailboxes },
     tasks: { addAll: () => {} },
     known,

@@ -12,6 +12,7 @@ import { EDGE_PLACEMENTS, LOCATIONS } from '../../../../src/placement/words/plac
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../../support/endlessTurns.ts'
 import { namespace } from '../fakeServer.ts'
+import { fedByTopology } from '../fedByTopology.ts'
 import { CRONTABS, configMap, consent, MAPS, placement, replicaSet, SETS, world } from '../translatorWorld.ts'
 
 export type ClusterName = 'florin' | 'guilder'
@@ -79,7 +80,7 @@ export class SceneStage {
     const on = await world({ teardown } as never, clock)
     const { server, where } = on
     const stage = new SceneStage(on, clock, ends)
-    const resolver = startWhereResolver({
+    const resolver = fedByTopology(startWhereResolver, {
       client: server,
       places: server,
       logger: silentLogger,

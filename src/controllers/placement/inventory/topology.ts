@@ -1,0 +1,110 @@
+/** The one stream of what all spaces say of placing, and that of the mailboxes' Workspaces. They feed {@link TopologyFacts}. */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { WORKSPACES } from '../../../apimachinery/resources.ts'
+import type { Source } from '../../../client/controller.ts'
+import { type StreamedRef, StreamSource } from '../../../client/streamSource.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  MAILBOX_PARENT,
+  PLACEMENT_GRANTS,
+  SLICES,
+  STATUS_COLLECTORS,
+  SYNC_TARGETS,
+} from '../../../placement/words/placement.ts'
+import { takeConsent } from '../../consent/takeConsent.ts'
+import { PlacedSource, type SpacePlaces } from '../../placedSource.ts'
+import type { ControllerRuntime } from '../../spacesController.ts'
+import { type Streamed, TopologyFacts } from './topologyFacts.ts'
+
+export interface TopologyDeps extends ControllerRuntime {
+  places: SpacePlaces
+}
+
+export class Topology {
+  readonly facts: TopologyFacts
+  readonly #placing: PlacedSource
+  readonly #mailboxes: StreamSource
+  readonly #stop = new AbortController()
+  #running: Promise<unknown> | undefined
+
+  constructor(deps: TopologyDeps) {
+    const facts = new TopologyFacts(deps.places)
+    this.facts = facts
+    this.#placing = new PlacedSource({
+      ...deps,
+      space: '*',
+      resources: [
+        ...[EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, STATUS_COLLECTORS],
+        ...[INVENTORY_BINDINGS, PLACEMENT_GRANTS, GRANTED_LOCATIONS],
+      ],
+      handler: {
+        begin: () => facts.send(reader => reader.begin?.()),
+        change: event => {
+          if (takeConsent(facts, event)) return
+          const object = event.type === 'DELETED' ? undefined : event.object
+          take(facts, event, { object, byName: true, revision: event.revision })
+        },
+        vanished: ref => {
+          if (!takeConsent(facts, ref)) take(facts, ref, { object: undefined, byName: false, revision: 0 })
+        },
+        synced: () => facts.send(reader => reader.synced?.()),
+        waits: objects => facts.send(reader => reader.waits?.(objects)),
+      },
+    })
+    this.#mailboxes = new StreamSource({
+      ...deps,
+      space: MAILBOX_PARENT,
+      resources: [WORKSPACES],
+      handler: {
+        change: event => facts.setMailbox(event.name, event.type === 'DELETED' ? undefined : event.object),
+        vanished: ref => facts.setMailbox(ref.name, undefined),
+        synced: () => facts.send(reader => reader.mailboxesSynced?.()),
+      },
+    })
+  }
+
+  /** Resolves when all but the mailboxes was read once. */
+  get synced(): Promise<void> {
+    return this.#placing.synced
+  }
+
+  /** For a controller that waits until all was read once. */
+  get source(): Source {
+    const synced = Promise.all([this.#placing.synced, this.#mailboxes.synced]).then(() => {})
+    return { synced, run: async () => {} }
+  }
+
+  /** Whether something of the space waits until its place is known. */
+  holds(space: string): boolean {
+    return this.#placing.holds(space)
+  }
+
+  get holdsAny(): boolean {
+    return this.#placing.holdsAny
+  }
+
+  /** To be called once all readers were added. */
+  start(): void {
+    const { signal } = this.#stop
+    this.#running = Promise.all([this.#placing.run(signal), this.#mailboxes.run(signal)])
+    const unfollow = this.facts.consents.follow()
+    signal.addEventListener('abort', unfollow, { once: true })
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+}
+
+function take(facts: TopologyFacts, ref: StreamedRef, now: Streamed): void {
+  const { resource } = ref.resource
+  const object: KubeObject | undefined = now.object
+  if (resource === SYNC_TARGETS.resource) facts.setTarget(ref, object)
+  else if (resource === LOCATIONS.resource) facts.setLocation(ref, object)
+  else facts.send(reader => reader.objectChanged?.(ref, now))
+}

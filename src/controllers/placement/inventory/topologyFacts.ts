@@ -1,0 +1,110 @@
+/**
+ * What all spaces say of placing: one index of SyncTargets, Locations, mailboxes and consents for all controllers of placement. It keeps
+ * facts, and its readers judge. Each change reaches the facts first, then the readers in the order in which they were added: where,
+ * mailboxes, copies. So a slice never comes before the SyncTarget that it names.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Waiting } from '../../../client/setAside/intake.ts'
+import type { StreamedRef } from '../../../client/streamSource.ts'
+import { type Binding, ConsentIndex } from '../../consent/consentIndex.ts'
+import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
+import type { SpacePlaces } from '../../placedSource.ts'
+import { Inventory, type LocationChange, type MailboxChange, type ObjectId, type TargetChange } from './inventory.ts'
+
+/** One version of an object that is no fact here: an EdgePlacement, a slice, a Customizer, … */
+export interface Streamed {
+  /** Absent: it is gone. */
+  readonly object: KubeObject | undefined
+  /** Of an object that is gone: its deletion was seen. */
+  readonly byName: boolean
+  readonly revision: number
+}
+
+export interface BindingChange {
+  readonly space: string
+  readonly name: string
+  readonly before: Binding | undefined
+  readonly after: Binding | undefined
+  /** It is there and cannot be read: what it was before stands. */
+  readonly isUnreadable: boolean
+}
+
+export interface TopologyReader {
+  /** A snapshot begins, and is complete. */
+  begin?(): void
+  synced?(): void
+  /** Objects for which the snapshot waits. */
+  waits?(objects: readonly Waiting[]): void
+  targetChanged?(change: TargetChange, object: KubeObject | undefined): void
+  locationChanged?(change: LocationChange): void
+  mailboxChanged?(change: MailboxChange): void
+  /** Every mailbox that existed at the start is known. */
+  mailboxesSynced?(): void
+  bindingChanged?(change: BindingChange): void
+  grantChanged?(inventory: string, isUnreadable: boolean): void
+  /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
+  consentChanged?(space: string, inventory: string | undefined): void
+  /** The verdict on an InventoryBinding may be another now. */
+  bindingJudged?(space: string, name: string): void
+  objectChanged?(ref: StreamedRef, now: Streamed): void
+}
+
+export class TopologyFacts implements ConsentTaker {
+  readonly inventory: Inventory
+  readonly consents: ConsentIndex
+  readonly #readers: TopologyReader[] = []
+
+  constructor(places: SpacePlaces) {
+    this.inventory = new Inventory(places)
+    this.consents = new ConsentIndex(places, {
+      consent: (space, inventory) => this.send(reader => reader.consentChanged?.(space, inventory)),
+      binding: (space, name) => this.send(reader => reader.bindingJudged?.(space, name)),
+    })
+  }
+
+  read(reader: TopologyReader): void {
+    this.#readers.push(reader)
+  }
+
+  /** A reader that fails keeps nothing from the others. @throws what the first one threw, once all have it */
+  send(fact: (reader: TopologyReader) => void): void {
+    let failure: { readonly error: unknown } | undefined
+    for (const reader of this.#readers) {
+      try {
+        fact(reader)
+      } catch (error) {
+        failure ??= { error }
+      }
+    }
+    if (failure) throw failure.error
+  }
+
+  setTarget(id: ObjectId, object: KubeObject | undefined): void {
+    for (const change of this.inventory.setTarget(id, object))
+      this.send(reader => reader.targetChanged?.(change, change.after && object))
+  }
+
+  setLocation(id: ObjectId, object: KubeObject | undefined): void {
+    const change = this.inventory.setLocation(id, object)
+    this.send(reader => reader.locationChanged?.(change))
+  }
+
+  /** A Workspace under the mailbox parent. */
+  setMailbox(name: string, object: KubeObject | undefined): void {
+    const change = this.inventory.setMailbox(name, object)
+    if (change) this.send(reader => reader.mailboxChanged?.(change))
+  }
+
+  setBinding(space: string, name: string, object: ConsentObject): void {
+    const before = this.consents.bindingOf(space, name)
+    this.consents.setBinding(space, name, object)
+    const after = this.consents.bindingOf(space, name)
+    const change = { space, name, before, after, isUnreadable: object === 'unreadable' }
+    this.send(reader => reader.bindingChanged?.(change))
+  }
+
+  setGrant(inventory: string, name: string, object: ConsentObject): void {
+    this.consents.setGrant(inventory, name, object)
+    this.send(reader => reader.grantChanged?.(inventory, object === 'unreadable'))
+  }
+}
