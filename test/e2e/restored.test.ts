@@ -1,17 +1,24 @@
-/** A restore from an archive that is older than the last edits and creations. Clusters lose nothing, and reports are true. */
-import { rm, writeFile } from 'node:fs/promises'
+/** docs/backup.md, command by command. The archive is older than the last edits and creations. Clusters lose nothing, and reports are true. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { copyFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { at as field } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
+import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { orreryHere as run } from '../support/runHere.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, gone, is, map, there } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { FLORIN, Florin, has, RECORD } from './support/florin.ts'
+import { sectionOf, typedIn } from './support/typedIn.ts'
 
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8')
 const GUILDER = { name: 'guilder' }
 const held = (object: KubeObject | undefined): unknown => field(object?.status, 'outcome', 'heldDeletions')
 const holds =
@@ -19,10 +26,21 @@ const holds =
   (object: KubeObject | undefined): boolean =>
     (field(held(object), 'objects') ?? 0) === count
 
-t.test('two clusters outlive a restore of their center', async t => {
+t.setTimeout(FILE_LIMIT_MS)
+
+t.test('two clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
-  const [archive, keyFile] = [join(dir, 'center.orrery'), join(dir, 'key')]
-  await writeFile(keyFile, 'correct horse battery staple')
+  const env = {
+    ...process.env,
+    KUBECONFIG: join(dir, 'admin.kubeconfig'),
+    PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
+  }
+  /** Output of the commands of a section, in order. */
+  const type = async (section: string): Promise<string> => {
+    const script = typedIn(sectionOf(PAGE, `## ${section}`)).join('\n')
+    const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd: dir, env, timeout: PATIENCE_MS })
+    return stdout
+  }
   const florin = await Florin.begin(t)
   const { wds, inventory, mailbox } = florin
   const guilder = await florin.join('guilder', { env: 'prod' })
@@ -33,7 +51,9 @@ t.test('two clusters outlive a restore of their center', async t => {
   await wds.create(MAPS, map('deleted', { x: '1' }))
   await everywhere('deleted', there)
   await everywhere('page', is('data', { x: '1' }))
-  t.match(await run('backup', archive, '--kubeconfig', florin.kubeconfig, '--key-file', keyFile), { code: 0 })
+  await copyFile(florin.kubeconfig, env.KUBECONFIG)
+  t.match(await type('Take a backup'), /^wrote center\.orrery: [\s\S]*\nwhole: /)
+  t.match(await type('Rights'), /created/)
   t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
     code: 0,
     out: /^no restore is unsettled\n$/,
@@ -53,7 +73,8 @@ t.test('two clusters outlive a restore of their center', async t => {
   await florin.endCenter()
   const dataDir = dirname(florin.kubeconfig)
   await rm(dataDir, { recursive: true })
-  t.match(await run('restore', archive, '--data-dir', dataDir, '--key-file', keyFile), { code: 0 })
+  t.match(await type('Restore'), /^restored \d+ objects into restored/)
+  await rename(join(dir, 'restored'), dataDir)
   await florin.startCenter()
   await florin.serve(mailbox)
 
@@ -94,18 +115,10 @@ t.test('two clusters outlive a restore of their center', async t => {
     await until(clusters[i]!, MAPS, at('second'), gone)
     await until(inventory, TARGETS, ref, holds(0))
   }
-  t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
-    code: 0,
-    out: /nothing is held, and all syncers report/,
-  })
-  t.match(await run('restore', 'settle', '--kubeconfig', florin.kubeconfig), {
-    code: 0,
-    out: /^settled the restore of /,
-  })
-  t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
-    code: 0,
-    out: /^no restore is unsettled\n$/,
-  })
+  const settled = await type('After a restore')
+  t.match(settled, /nothing is held, and all syncers report: [\s\S]*\nsettled the restore of /)
+  const { code, out } = await run('restore', 'status', '--kubeconfig', florin.kubeconfig)
+  t.strictSame([code, out], [0, 'no restore is unsettled\n'])
   await wds.delete(MAPS, at('page'))
   await everywhere('page', gone)
 })
