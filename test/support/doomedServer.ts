@@ -21,7 +21,7 @@ const trialClock: Clock = {
   now: () => startedMs + (Date.now() - startedMs) * SPEED,
   after: (delayMs, run) => systemClock.after(delayMs / SPEED, run),
 }
-const log = createLog('doomed')
+const log = createLog({ component: 'doomed' })
 const server = await startApiServer({
   dataDir,
   bindAddress: '127.0.0.1',

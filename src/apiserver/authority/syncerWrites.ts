@@ -8,15 +8,8 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
-import {
-  isMailbox,
-  isProjected,
-  OWNER_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_LABEL,
-  UPSYNCED,
-  UPSYNCED_FOR,
-} from '../../placement/words/placement.ts'
+import { ACCOUNT_MARKS } from '../../placement/words/marks.ts'
+import { isMailbox, isProjected, PROJECTED_LABEL, UPSYNCED } from '../../placement/words/placement.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
@@ -27,8 +20,6 @@ export interface SyncerWritesDeps {
   demands: Pick<UpsyncDemands, 'of'>
 }
 
-/** Annotations by which the center keeps account of what is in a mailbox. */
-const CENTER_ANNOTATIONS = [PROJECTED_KEYS_ANNOTATION, OWNER_ANNOTATION, UPSYNCED_FOR]
 /** Types of Secret that are credentials of the server that holds them. */
 const SERVER_SECRETS =
   /^(kubernetes\.io\/service-account-token|bootstrap\.kubernetes\.io\/token|edge\.kubestellar\.io\/.*)$/
@@ -83,7 +74,7 @@ function checkMetadata({ type, object, old }: AdmissionRequest, refuse: (why: st
   const { annotations } = object.metadata
   if (isBorn(old) && !isBorn(object))
     refuse(`metadata.annotations: what a syncer carries has ${UPSYNCED}: ${JSON.stringify(markOf(object))}`)
-  for (const key of CENTER_ANNOTATIONS) {
+  for (const key of ACCOUNT_MARKS) {
     if (annotations?.[key] !== old?.metadata.annotations?.[key])
       refuse(`metadata.annotations: ${key} is the center's; take it off the object in the cluster`)
   }

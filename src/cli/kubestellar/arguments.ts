@@ -25,6 +25,12 @@ export function parseLabels(args: readonly string[]): LabelArguments {
   return labelsOf(args)
 }
 
+/** A Location by its name and labels. @throws CommandError naming the argument that is wrong */
+export function inventoryEntry(name: string, labels: readonly string[]): LabelArguments & { readonly name: string } {
+  checkObjectName(name)
+  return { name, ...parseLabels(labels) }
+}
+
 /** As `kubectl label` takes them. The label `id` is ours. @throws CommandError naming the argument that is wrong */
 export function labelsOf(args: readonly string[]): LabelArguments {
   const labels: Record<string, string> = {}

@@ -1,5 +1,5 @@
 /** The session in which a command of `kubectl kubestellar` runs, and the flags by which it is chosen. */
-import type { GroupResource } from '../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
@@ -62,3 +62,16 @@ export async function inInventory<R>(
 async function serves(space: SpaceClient, { group, resource }: GroupResource): Promise<boolean> {
   return (await space.discover()).some(served => served.group === group && served.resource === resource)
 }
+
+export type Change<O> = (
+  session: Session,
+  name: string,
+  options: O,
+  terminal: Terminal,
+) => Promise<KubeObject | readonly KubeObject[]>
+
+/** Changes in whatever space the options name. */
+export const ofSpace =
+  <O>(change: Change<O>) =>
+  (options: O & CommonOptions, terminal: Terminal, name: string) =>
+    inSession(options, terminal, s => change(s, name, options, terminal))

@@ -80,7 +80,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
           'mailbox does not hold. End the former syncer first.',
         settings: [CONFIG, ...BETWEEN, OUTPUT],
         inFile: SYNCER,
-        load: async () => (await import('./syncer/syncer.ts')).adoptCluster,
+        load: async () => (await import('./syncer/adoptCluster.ts')).adoptCluster,
       },
     ],
   },

@@ -86,6 +86,8 @@ const NOT_TO_CLUSTER = keysOf(({ toCluster }) => !toCluster)
 const NOT_SHOWN = keysOf(({ isShown }) => !isShown)
 /** Annotations that the center alone writes. */
 export const CENTER_MARKS: readonly string[] = [...keysOf(({ by }) => by === 'center')]
+/** The center's account of what is in a mailbox: no cluster has a word in it. */
+export const ACCOUNT_MARKS: readonly string[] = [...keysOf(({ by, toCluster }) => by === 'center' && !toCluster)]
 /** They are no part of what an object's author wishes, so they make no new generation of it. */
 export const NOTES: readonly string[] = [...keysOf(mark => mark === note)]
 

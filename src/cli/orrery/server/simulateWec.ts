@@ -1,4 +1,5 @@
 /** `orrery simulate-wec`: a stand-in cluster, one plain API server whose workloads are given believable status. */
+import { hostname } from 'node:os'
 import { startApiServer } from '../../../apiserver/apiServer.ts'
 import { embeddedClient } from '../../../apiserver/embedded/embeddedClient.ts'
 import { systemClock } from '../../../client/clock.ts'
@@ -7,6 +8,7 @@ import { workloadSimulator } from '../../../controllers/simulation/workloadSimul
 import { PAUSE_LIMIT_MS, WorkTurns } from '../../../program/workTurns.ts'
 import { shownSettings } from '../../shell/settings.ts'
 import type { Host } from '../host.ts'
+import { keptStderr } from '../process/keptStderr.ts'
 import { createLog } from '../process/log.ts'
 import { logChoice } from '../process/logLevel.ts'
 import { dataFolder } from '../process/privateFolder.ts'
@@ -16,10 +18,11 @@ const SPACE = 'root'
 
 export async function simulateWec(settings: Record<string, unknown>, host: Host): Promise<number> {
   const name = settings.name as string
-  const log = createLog('orrery-simulated-wec', {
-    about: { cluster: name },
-    choice: logChoice(settings),
-    write: host.log,
+  const log = createLog({
+    component: 'orrery-simulated-wec',
+    about: { hostname: hostname(), cluster: name },
+    ...logChoice(settings),
+    write: host.log ?? keptStderr(),
   })
   const build = buildInfo()
   const server = await startApiServer({

@@ -1,8 +1,9 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
+
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { parseJsonSafely } from '../../../apimachinery/jsonParse.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import { startApiServer } from '../../../apiserver/apiServer.ts'
@@ -20,6 +21,7 @@ import { boundCertificateChains } from '../../../program/certificateChains.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../../../program/workTurns.ts'
 import { shownSettings } from '../../shell/settings.ts'
 import type { Host } from '../host.ts'
+import { keptStderr } from '../process/keptStderr.ts'
 import { createLog } from '../process/log.ts'
 import { logChoice } from '../process/logLevel.ts'
 import { dataFolder } from '../process/privateFolder.ts'
@@ -36,7 +38,12 @@ const UNBOUNDED_CHAINS =
 export async function start(settings: Record<string, unknown>, host: Host): Promise<number> {
   keepPoolsSmall()
   parseJsonSafely()
-  const log = createLog('orrery', { choice: logChoice(settings), write: host.log })
+  const log = createLog({
+    component: 'orrery',
+    about: { hostname: hostname() },
+    ...logChoice(settings),
+    write: host.log ?? keptStderr(),
+  })
   if (!boundCertificateChains() && settings.clientCertificateNetworks === undefined) log.warn({}, UNBOUNDED_CHAINS)
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)

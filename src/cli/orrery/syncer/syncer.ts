@@ -1,39 +1,28 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { isStatusError } from '../../../apimachinery/errors.ts'
 import { parseJsonSafely } from '../../../apimachinery/jsonParse.ts'
-import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { systemClock } from '../../../client/clock.ts'
 import { type ClosableClient, httpClient, httpSpaceClient } from '../../../client/http/httpClient.ts'
-import type { HttpClientOptions, TlsMaterial } from '../../../client/http/options.ts'
-import { spacePath } from '../../../client/http/paths.ts'
-import { RenewedToken } from '../../../client/http/renewedToken.ts'
-import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
-import { type Logger, silentLogger } from '../../../client/logger.ts'
-import { isRenewalCredential } from '../../../placement/spaces/syncerCredential.ts'
-import { CLUSTER_RECORD } from '../../../placement/words/placement.ts'
+import type { RenewedToken } from '../../../client/http/renewedToken.ts'
+import type { Logger } from '../../../client/logger.ts'
 import { keepPoolsSmall } from '../../../program/bufferPool.ts'
 import { boundCertificateChains } from '../../../program/certificateChains.ts'
 import { programVersion } from '../../../program/programVersion.ts'
 import { WorkTurns } from '../../../program/workTurns.ts'
 import { type AllowLists, ClusterAllowance } from '../../../syncer/mailbox/clusterAllowance.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../../../syncer/syncer.ts'
-import { adopt, CONFIG_MAPS, isFrom } from '../../../syncer/whose/clusterRecord.ts'
-import { mailboxOf, requireOtherServer } from '../../../syncer/whose/places.ts'
-import { type Host, printFound } from '../host.ts'
-import { inCluster, versionOf } from '../process/inCluster.ts'
-import { createLightLog } from '../process/lightLog.ts'
+import type { Host } from '../host.ts'
+import { createLog } from '../process/log.ts'
 import { logChoice } from '../process/logLevel.ts'
 import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
+import { followedCluster, followedKubeconfig, renewedToken, USER_AGENT } from './connections.ts'
 import { joined } from './join.ts'
 import { SecretCredential } from './joinedCredential.ts'
 import { printRehearsal, printUnknown } from './syncerDryRun.ts'
 import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 
-const USER_AGENT = 'orrery-syncer'
-const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
 /** Requests that the cluster has of us at a time. */
@@ -59,7 +48,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>, host: 
 
 async function run(settings: Record<string, unknown>, host: Host): Promise<number> {
   const name = settings.syncTargetName as string | undefined
-  const log = createLightLog({
+  const log = createLog({
     component: 'orrery-syncer',
     about: name ? { syncTarget: name } : {},
     ...logChoice(settings),
@@ -200,176 +189,4 @@ function allowListsIn(settings: Record<string, unknown>): AllowLists {
     ...(allowKinds && { kinds: allowKinds }),
     ...(allowClusterScoped && { clusterScoped: allowClusterScoped }),
   }
-}
-
-/** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */
-export async function adoptCluster(settings: Record<string, unknown>, host: Host): Promise<number> {
-  const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
-  const from = await kubeconfigOf('--from-kubeconfig', fromKubeconfig, fromContext)
-  const renewed = renewedToken(from, () => tokenOf(from), silentLogger, { looks: true })
-  const center = httpSpaceClient({ ...from.options, token: () => renewed.token() })
-  const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
-  try {
-    const mailbox = await accepted('the center', fromKubeconfig, mailboxOf(center))
-    const { name } = mailbox
-    const toKubeconfig = (settings.toKubeconfig as string | undefined) ?? 'the pod it runs in'
-    await accepted('the cluster', toKubeconfig, requireOtherServer(center, cluster))
-    const before = await adopt(cluster, mailbox)
-    const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
-    const same = before !== undefined && isFrom(before, mailbox)
-    const line = `the cluster is served from the mailbox ${name} ${same ? 'already' : `from now on (before: ${former})`}`
-    if (settings.output !== undefined) host.err(line)
-    await printFound(settings, [line], await cluster.get(CONFIG_MAPS, CLUSTER_RECORD), host)
-    return 0
-  } finally {
-    center.close()
-    cluster.close()
-  }
-}
-
-/**
- * By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. Who only `looks` begins no session, so that
- * a syncer that serves the cluster goes on.
- */
-function renewedToken(
-  { options, base, space }: LoadedKubeconfig,
-  credential: () => Promise<string | undefined>,
-  logger: Logger,
-  { looks }: { looks: boolean },
-): RenewedToken {
-  return new RenewedToken({
-    credential,
-    logger,
-    clock: systemClock,
-    random: Math.random,
-    async ask(token, request) {
-      const server = `${base}${spacePath(base, space ?? '')}`
-      const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })
-      try {
-        return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token', dryRun: looks })
-      } finally {
-        client.close()
-      }
-    },
-  })
-}
-
-/** @throws Error that names the flag, where the file is not to be read */
-async function kubeconfigOf(
-  flag: KubeconfigFlag,
-  path: string,
-  context: string | undefined,
-): Promise<LoadedKubeconfig> {
-  try {
-    return await loadKubeconfig(path, context)
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? UNREADABLE[String(error.code)] : undefined
-    if (why === undefined) throw error
-    throw new Error(`${flag}: ${path} ${why}; ${WHICH_FILE[flag]}`, { cause: error })
-  }
-}
-
-const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EISDIR: 'is a folder',
-}
-type KubeconfigFlag = '--from-kubeconfig' | '--to-kubeconfig'
-const WHICH_FILE: Readonly<Record<KubeconfigFlag, string>> = {
-  '--from-kubeconfig':
-    'give it the kubeconfig of the mailbox, which "kubectl kubestellar prep-for-syncer" or "prep-for-cluster" makes',
-  '--to-kubeconfig': 'give it a kubeconfig of the cluster that the syncer shall serve',
-}
-
-async function tokenOf({ options: { token } }: LoadedKubeconfig): Promise<string | undefined> {
-  return typeof token === 'function' ? await token() : token
-}
-
-/** @throws Error in words for whoever gave a credential that is refused */
-async function accepted<T>(side: string, from: string, asking: Promise<T>): Promise<T> {
-  try {
-    return await asking
-  } catch (error) {
-    if (!isStatusError(error, 'Unauthorized')) throw error
-    throw new Error(
-      `${side} refuses the credential of ${from}: it is wrong, expired or revoked; nothing was touched. ` +
-        'Make a new one (for the center: "kubectl kubestellar prep-for-syncer")',
-      { cause: error },
-    )
-  }
-}
-
-interface FollowedKubeconfig {
-  first: LoadedKubeconfig
-  /** The token that the file holds now: a renewed one is taken up without a restart. */
-  token: () => Promise<string | undefined>
-  /** So are certificates, as of the last time that the token was asked for. */
-  tls: () => TlsMaterial
-  /** Resolves when the file names another server or space. */
-  elsewhere: Promise<void>
-}
-
-/** @throws Error when the file cannot be used now; later faults leave what was good last in use */
-async function followedKubeconfig(
-  flag: KubeconfigFlag,
-  path: string,
-  context: string | undefined,
-  log: Logger,
-): Promise<FollowedKubeconfig> {
-  const first = await kubeconfigOf(flag, path, context)
-  const elsewhere = Promise.withResolvers<void>()
-  let current = first
-  let seen = versionOf(path)
-  return {
-    first,
-    elsewhere: elsewhere.promise,
-    tls: () => current.options,
-    async token() {
-      const version = versionOf(path) ?? 'missing'
-      if (version !== seen) {
-        seen = version
-        try {
-          current = await loadKubeconfig(path, context)
-        } catch (error) {
-          log.warn({}, `the changed kubeconfig cannot be used, going on with the former: ${(error as Error).message}`)
-        }
-        if (current.base !== first.base || current.space !== first.space) elsewhere.resolve()
-      }
-      return await tokenOf(current)
-    },
-  }
-}
-
-/** The cluster's end, with the credentials that there are at the time. */
-async function followedCluster(
-  settings: Record<string, unknown>,
-  log: Logger,
-): Promise<{ options: HttpClientOptions; elsewhere: Promise<void> }> {
-  const path = settings.toKubeconfig as string | undefined
-  const options = await clusterOptions(settings)
-  if (path === undefined) return { options, elsewhere: new Promise<void>(() => {}) }
-  const followed = await followedKubeconfig('--to-kubeconfig', path, settings.toContext as string | undefined, log)
-  return {
-    options: { ...options, token: followed.token, tls: followed.tls },
-    elsewhere: followed.elsewhere,
-  }
-}
-
-/** @throws Error when it is no cluster's */
-async function clusterOptions(settings: Record<string, unknown>): Promise<HttpClientOptions> {
-  const path = settings.toKubeconfig as string | undefined
-  if (path !== undefined) {
-    const loaded = await kubeconfigOf('--to-kubeconfig', path, settings.toContext as string | undefined)
-    // Seen before anything is asked: no answer would tell it, for such a credential may ask nothing there.
-    if (isRenewalCredential((await tokenOf(loaded)) ?? ''))
-      throw new Error(
-        `${path} holds a syncer's credential for a mailbox, and is no kubeconfig of a cluster; nothing was touched. ` +
-          'Are the two kubeconfigs swapped?',
-      )
-    return loaded.options
-  }
-  const options = await inCluster()
-  if (options === undefined) throw new Error('--to-kubeconfig is required outside a cluster')
-  return options
 }

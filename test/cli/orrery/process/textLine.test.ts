@@ -1,6 +1,6 @@
 /** What a person at a terminal reads of the log. */
 import t from 'tap'
-import { createLightLog } from '../../../../src/cli/orrery/process/lightLog.ts'
+import { createLog } from '../../../../src/cli/orrery/process/log.ts'
 import { logChoice } from '../../../../src/cli/orrery/process/logLevel.ts'
 import { textLine } from '../../../../src/cli/orrery/process/textLine.ts'
 
@@ -26,7 +26,7 @@ t.test('time, level, text, and what it is about', async t => {
 
 t.test('an error is its message', async t => {
   const lines: string[] = []
-  const log = createLightLog({ component: 'c', format: 'text', write: line => lines.push(line), now: () => NOON })
+  const log = createLog({ component: 'c', format: 'text', write: line => lines.push(line), now: () => NOON })
   log.error({ err: new Error('refused', { cause: new Error('by rule') }), token: 'eyJ' }, 'not written')
   t.match(lines[0], /ERROR not written {2}err="refused: by rule" token="\[Redacted\]"\n$/)
 })

@@ -1,11 +1,11 @@
 /** What a syncer writes down. */
 import t from 'tap'
-import { createLightLog } from '../../../../src/cli/orrery/process/lightLog.ts'
+import { createLog } from '../../../../src/cli/orrery/process/log.ts'
 import type { LogLevel } from '../../../../src/cli/orrery/process/logLevel.ts'
 
 function written(level?: LogLevel) {
   const lines: Record<string, unknown>[] = []
-  const log = createLightLog({
+  const log = createLog({
     component: 'c',
     about: { syncTarget: 'florin' },
     ...(level !== undefined && { level }),
@@ -64,7 +64,7 @@ t.test('errors are told with their causes, and nothing secret is', async t => {
 
 t.test('a line for people names the object, too', async t => {
   const lines: string[] = []
-  createLightLog({ component: 'c', format: 'text', write: line => lines.push(line) }).warn(
+  createLog({ component: 'c', format: 'text', write: line => lines.push(line) }).warn(
     { resource: 'configmaps', name: 'a' },
     'refused',
   )
