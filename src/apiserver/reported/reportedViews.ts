@@ -5,14 +5,13 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
-import { str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import type { Column } from '../../kinds/printers/printer.ts'
-import { reportedLocation } from '../../placement/content/reportedObject.ts'
+import { reportedLocation, reportedSilence } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placement/desks/reported.ts'
-import { SILENT_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
@@ -51,9 +50,9 @@ const SILENCE_COLUMN: Column = {
   name: 'Silent',
   type: 'string',
   description: 'The time since the last word of a cluster that is silent now: its objects may be others there.',
-  cell: (object, now) => {
-    const since = str(object, 'metadata', 'annotations', SILENT_SINCE_ANNOTATION)
-    return since === '' ? '' : age(since, now)
+  cell: (object: Readonly<KubeObject>, now: Date) => {
+    const since = reportedSilence(object)
+    return since === undefined ? '' : age(since, now)
   },
 }
 const RETRY_SECONDS = 2

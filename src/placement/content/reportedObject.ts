@@ -57,6 +57,11 @@ export function reportedLocation({ metadata }: Readonly<KubeObject>): string {
   return metadata.annotations?.[LOCATION_LABEL] ?? ''
 }
 
+/** The last word of its cluster, where that is silent. */
+export function reportedSilence({ metadata }: Readonly<KubeObject>): string | undefined {
+  return metadata.annotations?.[SILENT_SINCE_ANNOTATION]
+}
+
 /** A copy is its owner's alone, whatever else it says. */
 function isReportedTo(object: Readonly<KubeObject>, space: string): boolean {
   const { annotations } = object.metadata
