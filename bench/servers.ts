@@ -46,12 +46,17 @@ const READY_LIMIT_MS = 60_000
 export const TREE = join(import.meta.dirname, '..')
 
 /** That of a tree. `cores`: the only ones that it may run on, as `taskset` writes them. `inspectPort`: where its inspector listens. */
-export function orreryOf(tree: string, cores?: string, inspectPort?: number): ServerKind {
+export function orreryOf(
+  tree: string,
+  cores?: string,
+  inspectPort?: number,
+  flags: readonly string[] = [],
+): ServerKind {
   return {
     name: 'Orrery',
     async start(dir) {
       const port = await freePort()
-      const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port)]
+      const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port), ...flags]
       const env = inspectPort === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` }
       const begun = performance.now()
       const child = run(command, cores, env)
@@ -65,8 +70,15 @@ export function orreryOf(tree: string, cores?: string, inspectPort?: number): Se
   }
 }
 
-/** kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS), on these cores together. No controllers run beside them. */
-export function kubernetes(assets: string, cores?: string): ServerKind {
+/**
+ * kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS), on these cores together. No controllers run beside them. `users` have no
+ * rights, and the token `<name>-token`.
+ */
+export function kubernetes(
+  assets: string,
+  cores?: string,
+  { flags = [], users = [] }: { flags?: readonly string[]; users?: readonly string[] } = {},
+): ServerKind {
   return {
     name: 'kube-apiserver + etcd',
     async start(dir) {
@@ -78,7 +90,8 @@ export function kubernetes(assets: string, cores?: string): ServerKind {
       if (!existsSync(key)) {
         const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
         await writeFile(key, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
-        await writeFile(tokens, 'bench-token,admin,admin,"system:masters"\n', { mode: 0o600 })
+        const rows = ['bench-token,admin,admin,"system:masters"', ...users.map(user => `${user}-token,${user},${user}`)]
+        await writeFile(tokens, rows.join('\n'), { mode: 0o600 })
       }
       const begun = performance.now()
       const etcd = run(
@@ -109,6 +122,7 @@ export function kubernetes(assets: string, cores?: string): ServerKind {
           // Its own limits for fairness between clients must not be what is measured.
           '--max-requests-inflight=4000',
           '--max-mutating-requests-inflight=2000',
+          ...flags,
         ],
         cores,
       )

@@ -4,17 +4,20 @@
  * in a cluster do to them.
  *
  * `npm run demo` checks every expected outcome and ends with `demo: OK`; `npm run demo -- --keep` leaves all of it running.
+ * Where `KUBEBUILDER_ASSETS` names a folder with kube-apiserver and etcd, the server is behind one in a last chapter, which is left out with `--keep`.
  */
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import { HostCluster } from './host.ts'
 import { Observer } from './observer.ts'
 import { painter } from './paint.ts'
 import { Processes } from './processes.ts'
 import { runScenario } from './scenario.ts'
 import { Shell } from './shell.ts'
+import type { Stage } from './stage.ts'
 
 export const CLUSTERS = ['florin', 'guilder'] as const
 const paint = painter(process.stdout)
@@ -29,9 +32,12 @@ async function main(keep: boolean): Promise<number> {
   let code = 1
   try {
     const server = join(dir, 'orrery')
+    const assets = process.env.KUBEBUILDER_ASSETS
+    const host = assets && !keep ? await HostCluster.start(assets, join(dir, 'host')) : undefined
+    if (host) closers.push(() => host.stop())
     print(paint('title', '# A server, and two clusters that stand in for real ones (simulations: no containers run)'))
     const lines = await Promise.all([
-      processes.start('server', ['start', '--data-dir', server, '--secure-port', '0']),
+      processes.start('server', ['start', '--data-dir', server, '--secure-port', '0', ...(host?.flags ?? [])]),
       ...CLUSTERS.map(name =>
         processes.start(name, ['simulate-wec', '--name', name, '--data-dir', join(dir, name), '--secure-port', '0']),
       ),
@@ -53,7 +59,7 @@ async function main(keep: boolean): Promise<number> {
     }
     const clusters = new Map<string, Observer>()
     for (const name of CLUSTERS) clusters.set(name, await observe(join(dir, name, 'admin.kubeconfig'), ''))
-    const timings = await runScenario({
+    const stage: Stage = {
       shell: new Shell(print, paint),
       print,
       title: text => print(`\n${paint('title', `# ${text}`)}`),
@@ -75,7 +81,9 @@ async function main(keep: boolean): Promise<number> {
         processes.launch(`${name}-syncer`, [...args, '--sync-target-name', name, '--state-dir', state])
       },
       stopSyncer: name => processes.end(`${name}-syncer`),
-    })
+    }
+    const timings = await runScenario(stage)
+    await host?.play(stage, server)
     print(
       `\nslowest object: ${timings.down.ms.toFixed(0)} ms from kubectl apply to the cluster (${timings.down.what}),`,
     )

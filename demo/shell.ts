@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml'
 import { isRecord, type KubeObject, parseApiVersion } from '../src/apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../src/client/client.ts'
 import { httpSpaceClient } from '../src/client/http/httpClient.ts'
-import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import { loadKubeconfig, splitServer } from '../src/client/kubeconfig.ts'
 import type { Paint } from './paint.ts'
 import { BIN, hasKubectl, runCommand } from './processes.ts'
 
@@ -82,7 +82,7 @@ export class Shell {
   async #type(kubeconfig: string, args: readonly string[]): Promise<void> {
     const context = args.indexOf('--context')
     const { options } = await loadKubeconfig(kubeconfig, context < 0 ? undefined : args[context + 1])
-    const space = /\/clusters\/([^/]+)/.exec(options.server)?.[1]
+    const { space } = splitServer(options.server)
     const place = space ? this.#paint('center', `center ${space}`) : this.#paint('cluster', clusterOf(kubeconfig))
     this.#print(`${place} $ ${this.#paint('command', `kubectl ${args.map(quote).join(' ')}`)}`)
   }
@@ -112,7 +112,7 @@ async function resourceOf(api: SpaceClient, object: KubeObject): Promise<Discove
   return resource
 }
 
-/** Each stand-in keeps its kubeconfig in a folder of its name. */
+/** Each cluster keeps its kubeconfig in a folder of its name. */
 function clusterOf(kubeconfig: string): string {
   return `cluster ${basename(dirname(kubeconfig))}`
 }

@@ -5,7 +5,8 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { issueServing } from '../../src/apiserver/pki/issue.ts'
-import { Authority, authenticationData } from '../apiserver/aggregated/support.ts'
+import { authenticationData } from '../apiserver/aggregated/support.ts'
+import { Authority } from '../support/frontProxy.ts'
 
 export class FakeHost {
   readonly kubeconfig: string

@@ -3,35 +3,18 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import type { Test } from 'tap'
 import type { AggregatedOptions, ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
-import { issueCa, issueClient, type PemPair } from '../../../src/apiserver/pki/issue.ts'
+import type { PemPair } from '../../../src/apiserver/pki/issue.ts'
 import type { SpaceClient, WatchOptions } from '../../../src/client/client.ts'
 import { aborted } from '../../../src/client/clock.ts'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { Api } from '../../support/api.ts'
+import { Authority, PROXY_NAME } from '../../support/frontProxy.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
-export const PROXY_NAME = 'front-proxy-client'
 export const SERVICE_HOST = 'orrery.orrery.svc'
 const CONFIG = '/api/v1/namespaces/kube-system/configmaps'
 const CONFIG_NAME = 'extension-apiserver-authentication'
-
-/** An authority, and a certificate of it for a name. */
-export class Authority {
-  readonly ca: PemPair
-
-  private constructor(ca: PemPair) {
-    this.ca = ca
-  }
-
-  static async make(commonName = 'front proxies'): Promise<Authority> {
-    return new Authority(await issueCa({ commonName, nowMs: Date.now(), days: 10 }))
-  }
-
-  client(commonName = PROXY_NAME, days = 5): Promise<PemPair> {
-    return issueClient({ ca: this.ca, commonName, organizations: [], nowMs: Date.now(), days })
-  }
-}
 
 export function authenticationData(caPem: string, allowed: readonly string[] = [PROXY_NAME]): Record<string, string> {
   return {

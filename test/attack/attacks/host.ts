@@ -1,6 +1,6 @@
 /** At the port for a host's front proxy: who is none, and users of the host in masses. */
 import type { PemPair } from '../../../src/apiserver/pki/issue.ts'
-import { Authority, PROXY_NAME } from '../../apiserver/aggregated/support.ts'
+import { Authority, PROXY_NAME } from '../../support/frontProxy.ts'
 import { type Attack, attack } from '../attack.ts'
 import { type Access, openAgent } from '../attacker.ts'
 import { crowd, type Ground } from '../ground.ts'

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { Authority, PROXY_NAME } from '../../apiserver/aggregated/support.ts'
 import { Api } from '../../support/api.ts'
+import { frontProxyFlags } from '../../support/frontProxy.ts'
 import { type Kubectl, KubectlSession, type Ran, run } from '../../support/orrery.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 import { accessOf } from '../../support/server.ts'
@@ -37,16 +37,7 @@ export class BehindHost {
 
   /** The host runs, and the server is to be started. @param flags of its start, by the port for the front proxy */
   static async start(t: Test, dir: string, flags: (port: number) => readonly string[]): Promise<BehindHost> {
-    await useAuthority(dir, await Authority.make())
-    const cluster = await RealCluster.start(t, join(dir, 'host'), [
-      `--requestheader-client-ca-file=${join(dir, 'front-ca.crt')}`,
-      `--requestheader-allowed-names=${PROXY_NAME}`,
-      '--requestheader-username-headers=X-Remote-User',
-      '--requestheader-group-headers=X-Remote-Group',
-      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-      `--proxy-client-cert-file=${join(dir, 'front.crt')}`,
-      `--proxy-client-key-file=${join(dir, 'front.key')}`,
-    ])
+    const cluster = await RealCluster.start(t, join(dir, 'host'), await frontProxyFlags(dir))
     writeFileSync(join(dir, 'orrery.kubeconfig'), cluster.kubeconfigOf('orrery'))
     const port = await freePort()
     return new BehindHost(t, dir, { cluster, port, center: new Center(t, join(dir, '.orrery'), flags(port)) })
@@ -108,20 +99,13 @@ export class BehindHost {
   /** Another authority vouches for another certificate of the front proxy from now on; the host knows both authorities. */
   async rotate(): Promise<void> {
     await this.cluster.stop()
-    await useAuthority(this.dir, await Authority.make('front proxies, the next'))
+    await frontProxyFlags(this.dir, 'front proxies, the next')
     await this.cluster.restart()
   }
 }
 
 function pathOf(space: string): string {
   return `/apis/tenancy.kcp.io/v1alpha1/spaces/${space}/proxy`
-}
-
-async function useAuthority(dir: string, authority: Authority): Promise<void> {
-  const { certPem, keyPem } = await authority.client()
-  writeFileSync(join(dir, 'front-ca.crt'), authority.ca.certPem)
-  writeFileSync(join(dir, 'front.crt'), certPem)
-  writeFileSync(join(dir, 'front.key'), keyPem)
 }
 
 /** The host reports nothing when it leads on, or has looked: the test repeats a question. @throws the last error */
