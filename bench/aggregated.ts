@@ -1,8 +1,8 @@
 /**
  * Latency through a host cluster beside that of the ordinary address: `KUBEBUILDER_ASSETS=… node bench/aggregated.ts [--rounds 1000]`.
  *
- * One client asks one thing at a time, in turns: the server directly, the server through the host's kube-apiserver, and that
- * kube-apiserver for an object of its own. Printed are the median and the 99th percentile, in milliseconds.
+ * One client asks one thing at a time. It asks in turns the server directly, the server through the host, and the host for an object
+ * of its own. Printed are the median and the 99th percentile, in milliseconds.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

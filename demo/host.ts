@@ -36,7 +36,7 @@ export class HostCluster {
     return host
   }
 
-  /** Of the server that it leads to. */
+  /** The server starts with these. */
   get flags(): string[] {
     return ['--aggregated', '--host-kubeconfig', join(this.#dir, 'admin'), '--aggregated-port', `${this.#port}`]
   }
