@@ -235,5 +235,5 @@ function oneAtATime(): StatusError {
 }
 
 function leftOut(count: number, resource: string): string {
-  return `reports for ${count === 1 ? '1 space is' : `${count} spaces are`} left out: ${resource} may not be read there`
+  return `${count === 1 ? '1 space is' : `${count} spaces are`} left out: ${resource} may not be read there`
 }

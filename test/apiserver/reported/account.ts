@@ -21,3 +21,29 @@ export async function account(admin: Api, space: string, name: string, rules: ob
   )
   return admin.as((status as { token: string }).token)
 }
+
+/** Somebody with an identity of the whole server, and no rights. */
+export function person(admin: Api, name: string): Pick<Api, 'get' | 'watch' | 'ok'> {
+  const as = { 'Impersonate-User': name }
+  return {
+    get: path => admin.get(path, as),
+    watch: path => admin.watch(path, as),
+    ok: answer => admin.ok(answer),
+  }
+}
+
+/** Lets somebody enter a space and do that there. */
+export async function grant(admin: Api, space: string, user: string, rules: object[], name = user): Promise<void> {
+  const api = admin.in(space)
+  const RBAC = 'rbac.authorization.k8s.io'
+  const meta = { name, labels: { 'edge.kubestellar.io/natured': 'true' } }
+  const enter = { nonResourceURLs: ['/'], verbs: ['access'] }
+  await api.ok(api.post(`/apis/${RBAC}/v1/clusterroles`, { metadata: meta, rules: [enter, ...rules] }))
+  await api.ok(
+    api.post(`/apis/${RBAC}/v1/clusterrolebindings`, {
+      metadata: meta,
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
+    }),
+  )
+}

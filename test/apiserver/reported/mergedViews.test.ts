@@ -3,9 +3,9 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { Api, type Watch } from '../../support/api.ts'
 import { configMap, NAMESPACES, namespace, PLACEMENTS, placement, startCenter } from '../../support/center.ts'
-import { BINDINGS, GRANTS, LOCATIONS, MAPS, TARGETS } from '../../support/scene.ts'
+import { LOCATIONS, MAPS, TARGETS } from '../../support/scene.ts'
 import { accessOf } from '../../support/server.ts'
-import { account } from './account.ts'
+import { account, grant, person } from './account.ts'
 
 const LOCATION = 'edge.kubestellar.io/location'
 const MAPS_PATH = '/api/v1/namespaces/app/configmaps'
@@ -254,6 +254,81 @@ t.test('rights are those of the space, and a tenant finds nothing of another', a
   t.match((await watch.rest()).at(-1), { type: 'ERROR', object: { reason: 'Forbidden' } })
 })
 
+t.test('a name that passes to another mailbox ends what began before, and a new list has it', async t => {
+  const before = await admin.ok(admin.get(`${A}${MAPS_PATH}`))
+  const watch = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${before.metadata.resourceVersion}`)
+  const former = await scene.mailbox('rome')
+  await client.in(scene.inventory).delete(TARGETS, { name: 'rome' })
+  t.same((await told(watch, 2)).sort(), ['DELETED other imw.rome', 'DELETED page imw.rome'])
+  await world.absent(former, 'configmaps app/page')
+  await client.in(scene.inventory).create(TARGETS, {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'SyncTarget',
+    metadata: { name: 'rome', labels: { id: 'rome' } },
+    spec: {},
+  })
+  const expired = {
+    type: 'ERROR',
+    object: { code: 410, reason: 'Expired', message: /a location has another name since/ },
+  }
+  t.match((await watch.rest()).at(-1), expired)
+  await world.present(await scene.mailbox('rome'), 'configmaps app/page')
+  await center.settled()
+  const old = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${before.metadata.resourceVersion}`)
+  t.match(await old.rest(), [expired])
+  const list = await admin.ok(admin.get(`${A}${MAPS_PATH}`))
+  t.same(placesOf(list), placesOf(before))
+  const goesOn = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${list.metadata.resourceVersion}`)
+  t.teardown(() => goesOn.close())
+  await ofA.patch(MAPS, { namespace: 'app', name: 'solo' }, 'merge', { data: { x: '3' } })
+  t.same(await told(goesOn, 1), ['MODIFIED solo imw.oslo'])
+})
+
+t.test('all spaces where somebody may read a kind are one list, and one watch', async t => {
+  const across = '/services/reported/clusters/*'
+  const maps = { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }
+  const both = await admin.ok(admin.get(`${across}${ALL_MAPS}`))
+  const spaceOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.['kcp.io/cluster']
+  t.same(placesOf(both), [
+    ...[...at('other'), ...at('page'), ...at('solo', ['oslo'])],
+    ...[...at('aaa'), ...at('plans')],
+  ])
+  t.same([...new Set(both.items.map(spaceOf))], [a, b])
+  const table = await admin.get(`${across}${ALL_MAPS}`, TABLE)
+  t.match(table.text, /"cells":\["root:b-wmw","imw.oslo","aaa"/)
+  const found: string[] = []
+  for (let token = ''; found.length === 0 || token; ) {
+    const page = await admin.ok(admin.get(`${across}${ALL_MAPS}?limit=4${token && `&continue=${token}`}`))
+    found.push(...placesOf(page))
+    token = metaOf(page).continue ?? ''
+  }
+  t.same(found, placesOf(both))
+
+  const policy = person(admin, 'policy')
+  const refused = await policy.get(`${across}${ALL_MAPS}`)
+  t.equal(refused.code, 403)
+  t.notMatch(refused.text, /wmw/)
+  await grant(admin, a, 'policy', [maps])
+  const some = await policy.get(`${across}${ALL_MAPS}`)
+  t.same([...new Set(some.body.items.map(spaceOf))], [a])
+  t.equal(some.headers.warning, undefined, 'of spaces that may not be entered nothing is said')
+  const watch = await policy.watch(`${across}${ALL_MAPS}?watch=1&resourceVersion=${some.body.metadata.resourceVersion}`)
+  await ofB.patch(MAPS, { namespace: 'theirs', name: 'plans' }, 'merge', { data: { x: '7' } })
+  await center.settled()
+  await ofA.patch(MAPS, { namespace: 'app', name: 'solo' }, 'merge', { data: { x: '7' } })
+  t.same(await told(watch, 1), ['MODIFIED solo imw.oslo'])
+  await grant(admin, b, 'policy', [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }])
+  const warned = await policy.get(`${across}${ALL_MAPS}`)
+  t.equal(warned.headers.warning, '299 - "1 space is left out: configmaps may not be read there"')
+  await grant(admin, b, 'policy', [maps], 'maps')
+  t.match((await watch.rest()).at(-1), { type: 'ERROR', object: { reason: 'Expired', message: /list again/ } })
+  t.same(placesOf(await policy.ok(policy.get(`${across}${ALL_MAPS}`))), placesOf(both))
+  t.match((await policy.get(`${across}/api/v1`)).body, { kind: 'APIResourceList' })
+  t.equal((await policy.get(`${across}${MAPS_PATH}/page`)).code, 405)
+  t.equal((await policy.get(`${across}/locations/imw.oslo${MAPS_PATH}`)).code, 403)
+  t.equal((await admin.as(undefined).get(`${across}${ALL_MAPS}`)).code, 401)
+})
+
 t.test('a watch ends with its space', async t => {
   const empty = await center.space('d-wmw')
   const watch = await admin.watch(`${view(empty)}${ALL_MAPS}?watch=1`)
@@ -262,4 +337,3 @@ t.test('a watch ends with its space', async t => {
     .delete({ group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }, { name: 'd-wmw' })
   t.same(await watch.rest(), [])
 })
-void [BINDINGS, GRANTS]
