@@ -122,7 +122,10 @@ try {
       if (round >= 0) found[name]!.push(1000 * (after! - before!))
     }
   }
-  if (inspector && flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
+  if (inspector && flags.profile) {
+    await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
+    inspector.close()
+  }
   for (const [name, values] of Object.entries(found))
     console.log(`${name}: ${median(values).toFixed(0)} ms (${values.map(value => value.toFixed(0)).join(' ')})`)
   console.log(`view to plain list of a space: ${(median(found.view!) / median(found.plain!)).toFixed(2)}`)

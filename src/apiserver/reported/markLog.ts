@@ -50,6 +50,11 @@ export class MarkLog {
     if (after < this.#begin) throw new StatusError('Expired', `too old resource version: ${after} (${this.#begin})`)
   }
 
+  /** Whether marks of any object of a mailbox have changed. */
+  knows(mailbox: string): boolean {
+    return this.#logs.has(mailbox)
+  }
+
   /** Revision of the newest change of an object's marks; 0: none is known. */
   revisionOf(mailbox: string, key: string): number {
     return this.#logs.get(mailbox)?.revisionOf({ namespace: '', name: key }) ?? 0

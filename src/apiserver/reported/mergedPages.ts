@@ -13,8 +13,8 @@ import { Heap } from './heap.ts'
 
 export interface MergedPages {
   readonly revision: Revision
-  /** One for each object of each mailbox. */
-  readonly objects: AsyncIterable<Stored>
+  /** One for each object of each mailbox, some at a time. */
+  readonly objects: AsyncIterable<readonly Stored[]>
 }
 
 export interface Begin {
@@ -37,6 +37,9 @@ export interface MergedQuery {
   begin: Begin | undefined
   work: Work | undefined
 }
+
+/** Objects that are handed over at once. */
+const TOGETHER = 64
 
 /** Reads a mailbox, some objects at a time. */
 interface Cursor {
@@ -72,13 +75,18 @@ export async function mergedPages(reader: KindReader, merged: MergedQuery): Prom
     if (work?.due) await work.rest()
   }
   if (revision === undefined) return undefined
-  async function* objects(): AsyncGenerator<Stored> {
+  async function* objects(): AsyncGenerator<readonly Stored[]> {
+    let some: Stored[] = []
     for (let cursor = heap.take(); cursor; cursor = heap.take()) {
-      yield headOf(cursor)
+      some.push(headOf(cursor))
       cursor.i++
       if (cursor.i < cursor.items.length) heap.add(cursor)
       else if (cursor.more) await read(cursor.mailbox, cursor.size, cursor.more)
+      if (some.length < TOGETHER) continue
+      yield some
+      some = []
     }
+    if (some.length > 0) yield some
   }
   return { revision, objects: objects() }
 }

@@ -79,19 +79,21 @@ export class ReportedReader implements KindReader {
       const found: Shown[] = []
       let group: Shown[] = []
       const isFull = (): boolean => {
-        found.push(...group.sort(byPlace))
+        found.push(...(group.length > 1 ? group.sort(byPlace) : group))
         group = []
         return limit !== undefined && found.length > limit
       }
-      for await (const stored of merged.objects) {
+      reading: for await (const some of merged.objects) {
+        for (const stored of some) {
+          const at = this.#shownAt(stored, merged.revision)
+          const shown = shownTo(stored, byMailbox.get(stored.key.space)!, { type, selection }, at)
+          const isToken = token && isNamed(stored, token)
+          const fresh = isToken ? shown.filter(({ to }) => isBehind(token, to)) : shown
+          if (fresh.length === 0) continue
+          if (group.length > 0 && !isNamed(stored, { after: group[0]!.stored.key }) && isFull()) break reading
+          group.push(...fresh)
+        }
         if (work?.due) await work.rest()
-        const at = this.#shownAt(stored, merged.revision)
-        const shown = shownTo(stored, byMailbox.get(stored.key.space)!, { type, selection }, at)
-        const isToken = token && isNamed(stored, token)
-        const fresh = isToken ? shown.filter(({ to }) => isBehind(token, to)) : shown
-        if (fresh.length === 0) continue
-        if (group.length > 0 && !isNamed(stored, { after: group[0]!.stored.key }) && isFull()) break
-        group.push(...fresh)
       }
       const isCut = isFull()
       const page = found.slice(0, limit)
@@ -115,7 +117,10 @@ export class ReportedReader implements KindReader {
 
   /** Revision as of which an object shows its marks, in a list or an answer of that revision. */
   #shownAt(stored: Stored, revision: number): number {
-    const markedAt = this.#deps.log.revisionOf(stored.key.space, objectKeyOf(stored))
+    const { log } = this.#deps
+    const { space } = stored.key
+    if (!log.knows(space)) return stored.revision
+    const markedAt = log.revisionOf(space, objectKeyOf(stored))
     return Math.max(stored.revision, Math.min(markedAt, revision))
   }
 }

@@ -5,11 +5,13 @@ import type { ReportedTo } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedPlaces } from '../../placement/desks/reported.ts'
 import type { Revision } from '../../storage/store.ts'
 import type { KindReader } from '../registry/answeredReader.ts'
+import type { KeptReports } from './keptReports.ts'
 import type { Names, ReportedNames } from './reportedNames.ts'
 
 /** A mailbox as one space reads it. */
-export interface Source extends Pick<ReportedCluster, 'mailbox' | 'marks'> {
+export interface Source extends Pick<ReportedCluster, 'mailbox' | 'isMarked' | 'marks'> {
   readonly to: ReportedTo
+  readonly kept: KeptReports
 }
 
 /** By logical-cluster id of the mailbox; several spaces may read one. */
@@ -33,14 +35,15 @@ export interface OneSourceDeps {
   reader: KindReader
   space: string
   cluster: ReportedCluster
+  kept: KeptReports
   /** LogicalClusters, of which each mailbox has one from its birth. */
   births: ResourceType | undefined
 }
 
 /** One cluster for one space. */
-export function oneSource({ reader, space, cluster, births }: OneSourceDeps): ReportedSources {
+export function oneSource({ reader, space, cluster, kept, births }: OneSourceDeps): ReportedSources {
   const { mailbox } = cluster
-  const byMailbox: ByMailbox = new Map([[mailbox, [sourceOf(space, cluster)]]])
+  const byMailbox: ByMailbox = new Map([[mailbox, [sourceOf(space, cluster, kept)]]])
   const isThere = async (at: object): Promise<boolean> =>
     (await reader.list(births!, { space: mailbox, ...at })).items.length > 0
   return {
@@ -60,6 +63,7 @@ export function oneSource({ reader, space, cluster, births }: OneSourceDeps): Re
 export interface AllSourcesDeps {
   places: ReportedPlaces
   names: ReportedNames
+  kept: KeptReports
   reader: Pick<KindReader, 'revision'>
   /** Logical-cluster ids of those for which is read. */
   spaces: ReadonlySet<string>
@@ -87,7 +91,8 @@ export class AllSources implements ReportedSources {
         throw new StatusError('Expired', `too old resource version: ${after}: a location has another name since`)
       now.set(space, known)
     }
-    if ([...this.#stale].some(space => this.#names.get(space) !== now.get(space))) this.#byMailbox = inverse(now)
+    if ([...this.#stale].some(space => this.#names.get(space) !== now.get(space)))
+      this.#byMailbox = inverse(now, this.#deps.kept)
     this.#stale.clear()
     this.#names = now
     return this.#byMailbox
@@ -106,11 +111,11 @@ export class AllSources implements ReportedSources {
   }
 }
 
-function inverse(names: ReadonlyMap<string, Names>): ByMailbox {
+function inverse(names: ReadonlyMap<string, Names>, kept: KeptReports): ByMailbox {
   const byMailbox = new Map<string, Source[]>()
   for (const [space, known] of names) {
     for (const [mailbox, cluster] of known.byMailbox) {
-      const source = sourceOf(space, cluster)
+      const source = sourceOf(space, cluster, kept)
       const others = byMailbox.get(mailbox)
       if (others) others.push(source)
       else byMailbox.set(mailbox, [source])
@@ -119,6 +124,6 @@ function inverse(names: ReadonlyMap<string, Names>): ByMailbox {
   return byMailbox
 }
 
-function sourceOf(space: string, { mailbox, location, marks }: ReportedCluster): Source {
-  return { mailbox, marks, to: { space, location } }
+function sourceOf(space: string, { mailbox, location, isMarked, marks }: ReportedCluster, kept: KeptReports): Source {
+  return { mailbox, isMarked, marks, kept, to: { space, location } }
 }

@@ -25,6 +25,7 @@ import type { Request } from '../http/request.ts'
 import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
 import { openApiPaths } from '../openapi/routes.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
+import { KeptReports } from './keptReports.ts'
 import { MarkLog } from './markLog.ts'
 import { ReportedKinds } from './reportedKinds.ts'
 import { ReportedNames } from './reportedNames.ts'
@@ -65,6 +66,7 @@ export class ReportedViews implements ReportedDesk {
   readonly #kinds: ReportedKinds
   readonly #paths: Paths
   readonly #names = new ReportedNames()
+  readonly #kept = new KeptReports()
   /** Kinds of views of several spaces, by their numbers in the names of these views. */
   readonly #across = new BoundedCache<number, TypeSet>(ACROSS_KEPT)
   readonly #numbers = new WeakMap<TypeSet, number>()
@@ -145,7 +147,11 @@ export class ReportedViews implements ReportedDesk {
       ...services,
       types: { in: () => this.#kinds.of([cluster]) },
       columns: silenceOf([cluster]),
-      reader: new ReportedReader({ reader, sources: oneSource({ reader, space, cluster, births }), log: this.#log! }),
+      reader: new ReportedReader({
+        reader,
+        sources: oneSource({ reader, space, cluster, kept: this.#kept, births }),
+        log: this.#log!,
+      }),
       derived: undefined,
       watchScope: (_space, group, resource) => {
         const { gone, closing } = services.watchScope(mailbox, group, resource)
@@ -169,7 +175,8 @@ export class ReportedViews implements ReportedDesk {
   #overSpaces(spaces: ReadonlySet<string>, clusters: readonly ReportedCluster[]): Services {
     const services = this.#services
     const { reader } = services
-    const sources = new AllSources({ places: this.#known(), names: this.#names, reader, spaces })
+    const [places, names, kept] = [this.#known(), this.#names, this.#kept]
+    const sources = new AllSources({ places, names, kept, reader, spaces })
     return {
       ...services,
       types: { in: () => this.#kinds.of(clusters) },

@@ -1,13 +1,17 @@
 /** Objects of mailboxes as spaces see them: the one place where a report is made of a stored object. */
+import type { ObjectMeta } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { type ReportedTo, reportedObject } from '../../placement/content/reportedObject.ts'
+import { type ReportedMarks, type ReportedTo, reportedMetadata, reportedObject } from '../../placement/content/reportedObject.ts'
 import { objectKey } from '../../placement/words/names.ts'
-import type { Revision, Stored } from '../../storage/store.ts'
+import { mentions } from '../../storage/sharedStored.ts'
+import type { Encoded, Revision, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { shownAs } from '../registry/eventSelector.ts'
 import { EVERYTHING, type Selection } from '../registry/selection.ts'
 import type { Source } from './reportedSources.ts'
+
+const METADATA = Buffer.from(',"metadata":')
 
 /** An object as one space sees it. */
 export interface Shown {
@@ -25,27 +29,56 @@ export interface Asked {
 /** `undefined`: it is not the space's to see, or not selected. `revision`: default, that of the object. */
 export function shownOf(
   stored: Stored,
-  { to, marks }: Source,
+  source: Source,
   { type, selection = EVERYTHING }: Asked,
   revision: Revision = stored.revision,
 ): Stored | undefined {
-  const own = marks(objectKeyOf(stored))
-  const shown = reportedObject(decodeObject(stored), to, own)
+  const report = reportOf(stored, source, revision)
+  if (!report || selection.everything) return report
+  const { metadata } = decodeObject(report)
+  return selection.matches({ ...shownAs(stored, type, decodeObject), metadata }) ? report : undefined
+}
+
+function reportOf(stored: Stored, { to, isMarked, marks, kept }: Source, revision: Revision): Stored | undefined {
+  const own = isMarked() ? marks(objectKeyOf(stored)) : undefined
+  const isPlain = own === undefined && revision === stored.revision
+  const known = isPlain ? kept.of(stored, to) : undefined
+  if (known) return known
+  // whoever sees it is named in it
+  if (!mentions(stored, to.space)) return undefined
+  const text = own ? markedText(stored, to, own) : plainText(stored, to)
+  if (!text) return undefined
+  const report = versionOf({ ...stored.key, space: to.space }, revision, text)
+  if (isPlain) kept.keep(report, to)
+  return report
+}
+
+function markedText(stored: Stored, to: ReportedTo, marks: ReportedMarks): Encoded | undefined {
+  const shown = reportedObject(decodeObject(stored), to, marks)
+  return shown && { ...encodeObject(shown), note: stored.note }
+}
+
+/** The same without marks: metadata alone is read and written, and what the object says beside is copied as it stands. */
+export function plainText({ bytes, headBytes, revision, note }: Stored, to: ReportedTo): Encoded | undefined {
+  const start = bytes.indexOf(METADATA) + METADATA.length
+  const end = headBytes + String(revision).length
+  // the store's texts have the resourceVersion last in the metadata
+  const metadata = JSON.parse(`${bytes.toString('utf8', start, end)}"}`) as ObjectMeta
+  const shown = reportedMetadata(metadata, to)
   if (!shown) return undefined
-  if (!selection.everything) {
-    const asked = reportedObject(shownAs(stored, type, decodeObject), to, own)
-    if (!asked || !selection.matches(asked)) return undefined
-  }
-  const key = { ...stored.key, space: to.space }
-  return versionOf(key, revision, { ...encodeObject(shown), note: stored.note })
+  const { resourceVersion: _, ...rest } = shown
+  const head = `${bytes.toString('utf8', 0, start)}${JSON.stringify(rest).slice(0, -1)},"resourceVersion":"`
+  return { head, tail: bytes.toString('utf8', end), note }
 }
 
 /** As each of several spaces sees it. */
 export function shownTo(stored: Stored, sources: readonly Source[], asked: Asked, revision = stored.revision): Shown[] {
-  return sources.flatMap(source => {
+  const found: Shown[] = []
+  for (const source of sources) {
     const shown = shownOf(stored, source, asked, revision)
-    return shown ? { to: source.to, stored: shown } : []
-  })
+    if (shown) found.push({ to: source.to, stored: shown })
+  }
+  return found
 }
 
 export function objectKeyOf({ key }: Pick<Stored, 'key'>): string {

@@ -2,7 +2,7 @@
  * Objects of a mailbox as one space sees them: copies that it owns, and objects carried up for it.
  * The marks of the center stay in the mailbox, and so do field managers, which name others. Pure.
  */
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { FieldDifference, LiveField } from '../outcome/fieldDifference.ts'
 import { CENTER_MARKS } from '../words/marks.ts'
@@ -37,19 +37,27 @@ export interface ReportedMarks {
 }
 
 const MAX_LABEL = 63
+const HIDDEN: ReadonlySet<string> = new Set(CENTER_MARKS)
 
-/** The object with metadata of its own; `undefined`: it is not the space's to see. */
+/** The object as the space sees it; `undefined`: it is not the space's to see. */
 export function reportedObject(
   object: Readonly<KubeObject>,
   to: ReportedTo,
   marks?: ReportedMarks,
 ): KubeObject | undefined {
-  if (!isReportedTo(object, to.space)) return undefined
-  const { managedFields: _managers, labels, annotations, ...metadata } = object.metadata
-  return {
-    ...(marks?.liveFields ? withLiveFields(object, marks.liveFields) : object),
-    metadata: { ...metadata, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to, marks) },
-  }
+  const metadata = reportedMetadata(object.metadata, to, marks)
+  return metadata && { ...(marks?.liveFields ? withLiveFields(object, marks.liveFields) : object), metadata }
+}
+
+/** The same of its metadata. Without marks nothing else of the object is another. */
+export function reportedMetadata(
+  metadata: Readonly<ObjectMeta>,
+  to: ReportedTo,
+  marks?: ReportedMarks,
+): ObjectMeta | undefined {
+  if (!isReportedTo(metadata, to.space)) return undefined
+  const { managedFields: _managers, labels, annotations, ...rest } = metadata
+  return { ...rest, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to, marks) }
 }
 
 /** The location of the cluster that reports it. */
@@ -63,9 +71,9 @@ export function reportedSilence({ metadata }: Readonly<KubeObject>): string | un
 }
 
 /** A copy is its owner's alone, whatever else it says. */
-function isReportedTo(object: Readonly<KubeObject>, space: string): boolean {
-  const { annotations } = object.metadata
-  if (isProjected(object)) return annotations?.[OWNER_ANNOTATION] === space
+function isReportedTo(metadata: Readonly<ObjectMeta>, space: string): boolean {
+  const { annotations } = metadata
+  if (isProjected({ metadata })) return annotations?.[OWNER_ANNOTATION] === space
   // the center keeps that mark right on what was carried up, and on nothing else
   return annotations?.[UPSYNCED] !== undefined && annotations[UPSYNCED_FOR]?.split(',').includes(space) === true
 }
@@ -80,12 +88,12 @@ function annotationsOf(
   { space, location }: ReportedTo,
   { silentSince, differences, liveFields }: ReportedMarks = {},
 ): Record<string, string> {
-  const own: Record<string, string> = { ...annotations, [CLUSTER_ANNOTATION]: space, [LOCATION_LABEL]: location }
-  for (const mark of CENTER_MARKS) delete own[mark]
-  return {
-    ...own,
-    ...(silentSince !== undefined && { [SILENT_SINCE_ANNOTATION]: silentSince }),
-    ...(differences && { [DIFFERENCES_ANNOTATION]: JSON.stringify(differences) }),
-    ...(liveFields && { [LIVE_FIELDS_ANNOTATION]: JSON.stringify(liveFields) }),
-  }
+  const shown: Record<string, string> = {}
+  for (const name in annotations) if (!HIDDEN.has(name)) shown[name] = annotations[name]!
+  shown[CLUSTER_ANNOTATION] = space
+  shown[LOCATION_LABEL] = location
+  if (silentSince !== undefined) shown[SILENT_SINCE_ANNOTATION] = silentSince
+  if (differences) shown[DIFFERENCES_ANNOTATION] = JSON.stringify(differences)
+  if (liveFields) shown[LIVE_FIELDS_ANNOTATION] = JSON.stringify(liveFields)
+  return shown
 }

@@ -15,6 +15,8 @@ export interface ReportedCluster {
   uses(kind: GroupResource): boolean
   /** RFC 3339: its last word, where it is silent now. */
   readonly silentSince: string | undefined
+  /** Whether any object there has marks now. */
+  isMarked(): boolean
   /** Marks of an object now, by its object key. */
   marks(key: string): ReportedMarks | undefined
 }

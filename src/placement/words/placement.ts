@@ -154,7 +154,7 @@ export const KEEP_ON_DELETE = `${EDGE_GROUP}/keep-on-delete`
 export const WAVE = `${EDGE_GROUP}/wave`
 
 /** Whether an object is the center's copy of one in a WDS, on its way to a cluster. */
-export function isProjected(object: Readonly<KubeObject>): boolean {
+export function isProjected(object: Readonly<Pick<KubeObject, 'metadata'>>): boolean {
   return object.metadata.labels?.[PROJECTED_LABEL] === PROJECTED_VALUE
 }
 

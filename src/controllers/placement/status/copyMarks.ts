@@ -38,6 +38,13 @@ export class CopyMarks {
     this.#deps = deps
   }
 
+  /** Whether any object of a mailbox may have marks. */
+  isAny(name: string): boolean {
+    const mailbox = this.#deps.mailbox(name)
+    if (this.#deps.inventory.target(name)?.silentSince !== undefined) return true
+    return mailbox !== undefined && this.#deps.outcome(mailbox.space).exceptions.size > 0
+  }
+
   /** Differences are of the content that the cluster has looked at, and of the space that owned it then. */
   of(name: string, space: string, key: string): ReportedMarks | undefined {
     const mailbox = this.#deps.mailbox(name)

@@ -15,7 +15,7 @@ export interface ReportedClustersDeps {
   locations: Pick<SpaceLocations, 'of' | 'behind' | 'follow'>
   mailboxes: Pick<Mailboxes, 'get' | 'known'>
   retained: Pick<RetainedCopies, 'of'>
-  marks: Pick<CopyMarks, 'of' | 'silentSince' | 'follow'>
+  marks: Pick<CopyMarks, 'of' | 'isAny' | 'silentSince' | 'follow'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
 }
@@ -85,6 +85,7 @@ export class ReportedClusters implements ReportedPlaces {
       mailbox: id,
       uses: kind => placed(kind).has(name) || share?.askedForKind(kind).includes(space) === true,
       silentSince: this.#deps.marks.silentSince(name),
+      isMarked: () => this.#deps.marks.isAny(name),
       marks: key => this.#deps.marks.of(name, space, key),
     }
   }
