@@ -1,7 +1,12 @@
 /** Objects of mailboxes as spaces see them: the one place where a report is made of a stored object. */
 import type { ObjectMeta } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { type ReportedMarks, type ReportedTo, reportedMetadata, reportedObject } from '../../placement/content/reportedObject.ts'
+import {
+  type ReportedMarks,
+  type ReportedTo,
+  reportedMetadata,
+  reportedObject,
+} from '../../placement/content/reportedObject.ts'
 import { objectKey } from '../../placement/words/names.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Encoded, Revision, Stored } from '../../storage/store.ts'
