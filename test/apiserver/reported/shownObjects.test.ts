@@ -21,7 +21,7 @@ const metadata = fc.record(
       { note: text, [`${EDGE}/owner`]: fc.constantFrom('a', 'b'), [`${EDGE}/upsynced`]: text },
       { requiredKeys: [] },
     ),
-    managedFields: fc.constantFrom([], [{ manager: 'm', operation: 'Apply' as const, apiVersion: 'v1' }]),
+    managedFields: fc.array(fc.record({ manager: text, operation: fc.constant('Apply' as const), apiVersion: text })),
     finalizers: fc.array(text),
     deletionTimestamp: fc.constant('2026-01-01T00:00:00Z'),
   },
