@@ -1,6 +1,6 @@
 /**
- * Processor time of a list of what clusters report, beside that of the same list of a space: `node bench/reported.ts [--objects N]
- * [--clusters N] [--rounds N] [--profile FILE]`. Server and client are processes; the lists have as many objects, of 1 KB each.
+ * Processor time of a list of what clusters report, beside that of the same list of a space: `node bench/reported.ts`. The lists have as
+ * many objects, of 1 KB each. Options: `--objects N`, `--clusters N`, `--rounds N`, `--core N`, `--profile FILE`, `--tree DIR`.
  */
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
