@@ -12,6 +12,9 @@ import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
+/** A mailbox has few. */
+const PAGE = 20
+
 export interface CredentialAccountsDeps {
   store: Pick<Store, 'list'>
   registry: Registry
@@ -39,11 +42,21 @@ export class CredentialAccounts {
     return this.#deps.getObject(space, '', 'secrets', SYNCER_NAMESPACE, name)
   }
 
-  /** Those whose names begin so. */
-  async list(space: string, ...prefixes: readonly string[]): Promise<KubeObject[]> {
+  /** Those whose names begin so: others beside them, copies of workload in a mailbox, are not read. */
+  async list(space: string, prefix: string): Promise<KubeObject[]> {
     const range = { space, group: '', resource: 'secrets', namespace: SYNCER_NAMESPACE }
-    const { items } = await this.#deps.store.list(range)
-    return items.filter(({ key }) => prefixes.some(prefix => key.name.startsWith(prefix))).map(decodeObject)
+    const found: KubeObject[] = []
+    let after = { ...range, name: prefix }
+    for (;;) {
+      const { items, more } = await this.#deps.store.list(range, { after, limit: PAGE, uncounted: true })
+      for (const stored of items) {
+        if (!stored.key.name.startsWith(prefix)) return found
+        found.push(decodeObject(stored))
+      }
+      const last = items.at(-1)
+      if (!more || last === undefined) return found
+      after = { ...range, name: last.key.name }
+    }
   }
 
   /** All credentials of a mailbox, by name. */

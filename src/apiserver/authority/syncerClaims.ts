@@ -55,9 +55,11 @@ import {
   SYNCER_NAMESPACE,
 } from '../../placement/words/placement.ts'
 import { EXTRAS, isBootstrap } from '../auth/users.ts'
+import { systemContext } from '../registry/context.ts'
 import type { CredentialAccounts } from './credentialAccounts.ts'
 import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenAsked } from './tokenAsked.ts'
 
+const COMPONENT = 'syncer-claims'
 /** Name of the credential that a claim gets: one for each mailbox, so that of two claims only one is the first. */
 const JOINED = `${CREDENTIAL_PREFIX}joined`
 const TOKENS = { group: '', version: 'v1', resource: 'serviceaccounts', subresource: 'token', namespace: '', name: '' }
@@ -65,7 +67,8 @@ const TOKENS = { group: '', version: 'v1', resource: 'serviceaccounts', subresou
 /** The subject of a claim. */
 interface Scene {
   syncTarget: KubeObject
-  /** Id of the mailbox space. */
+  /** Ids of its space, and of the mailbox space. */
+  inventory: string
   mailbox: string
   account: KubeObject
   hashed: string
@@ -177,6 +180,7 @@ export class SyncerClaims {
       throw new StatusError('ServiceUnavailable', `the mailbox of SyncTarget "${name}" is not ready yet; try again`)
     return {
       syncTarget,
+      inventory,
       mailbox,
       account,
       hashed: claimHash(key),
@@ -189,8 +193,8 @@ export class SyncerClaims {
   async #credentialFor(scene: Scene): Promise<string> {
     const { mailbox, hashed, syncTarget } = scene
     const name = syncTarget.metadata.name ?? ''
-    const all = await this.#accounts.list(mailbox, CREDENTIAL_PREFIX, CLAIM_PREFIX, SESSION_NAME)
-    const claims = all.filter(({ type }) => type === CLAIM_TYPE)
+    const claims = (await this.#accounts.list(mailbox, CLAIM_PREFIX)).filter(({ type }) => type === CLAIM_TYPE)
+    const all = await this.#accounts.list(mailbox, CREDENTIAL_PREFIX)
     const credentials = all.filter(one => one.type === CREDENTIAL_TYPE && this.#isGood(one))
     const mine = claims.find(claim => claim.metadata.annotations?.[CLAIM_ANNOTATION] === hashed)
     const own = credentials.find(({ metadata }) => metadata.annotations?.[CLAIM_ANNOTATION] === hashed)
@@ -209,7 +213,7 @@ export class SyncerClaims {
       )
     const served = str(syncTarget.status, 'lastSyncerHeartbeatTime') !== ''
     const known = claims.filter(claim => claim !== mine)
-    const isFirst = known.length === 0 && !served && !all.some(({ metadata }) => metadata.name === SESSION_NAME)
+    const isFirst = known.length === 0 && !served && (await this.#accounts.get(mailbox, SESSION_NAME)) === undefined
     if (mine?.metadata.annotations?.[APPROVED_ANNOTATION] !== undefined || (scene.byRule && isFirst))
       return await this.#issue(scene)
     if (mine === undefined) await this.#noted(scene, claims, {})
@@ -224,10 +228,38 @@ export class SyncerClaims {
       [REFUSED_ANNOTATION]: refused,
       [APPROVED_ANNOTATION]: approved,
     } = mine?.metadata.annotations ?? {}
+    const isNews = mine === undefined || (issued === undefined && (refused === undefined || approved !== undefined))
     if (mine === undefined) await this.#noted(scene, claims, { [REFUSED_ANNOTATION]: why })
-    else if (issued === undefined && (refused === undefined || approved !== undefined))
-      await this.#mark(scene, { [REFUSED_ANNOTATION]: why })
+    else if (isNews) await this.#mark(scene, { [REFUSED_ANNOTATION]: why })
+    if (isNews) await this.#report(scene, why)
     throw new StatusError('Conflict', why)
+  }
+
+  /** On the SyncTarget, once for a claim; there are few of them. An inventory that refuses the Event keeps nothing else waiting. */
+  async #report({ syncTarget, inventory, hashed, bootstrap }: Scene, why: string): Promise<void> {
+    const { registry, types } = this.#deps
+    const { name = '', uid = '', resourceVersion = '' } = syncTarget.metadata
+    const claim = claimName(hashed)
+    const at = this.#in(0)
+    const event: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace: SYNCER_NAMESPACE, name: `claimrefused.${claim}` },
+      involvedObject: { apiVersion: syncTarget.apiVersion, kind: syncTarget.kind, name, uid, resourceVersion },
+      type: 'Warning',
+      reason: 'ClaimRefused',
+      message: `claim ${claim} by the bootstrap credential ${bootstrap}: ${why}`,
+      source: { component: COMPONENT },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    }
+    const type = types.in(inventory).find('', 'v1', 'events')
+    try {
+      if (type !== undefined) await registry.create(systemContext(inventory, COMPONENT), type, SYNCER_NAMESPACE, event)
+    } catch (error) {
+      if (!isStatusError(error)) throw error
+    }
   }
 
   /** A new claim. Those by bootstrap credentials that have ended make room. @throws StatusError Conflict where there is none */

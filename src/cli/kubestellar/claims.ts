@@ -162,22 +162,26 @@ async function claimsOf(session: Session, names: readonly string[], options: Cla
 }
 
 async function claimsIn(mailbox: SpaceClient, syncTarget: string): Promise<Found[]> {
-  const { items } = await listAll(mailbox, SECRETS, { namespace: SYNCER_NAMESPACE, limit: 500 })
-  const isJoined = items.some(({ type, metadata }) => {
-    return type === CREDENTIAL_TYPE && Date.parse(metadata.annotations?.[EXPIRES_ANNOTATION] ?? '') > Date.now()
+  const [claims, credentials] = await Promise.all(
+    // the server leaves out what else is there: Secrets of workload
+    [CLAIM_TYPE, CREDENTIAL_TYPE].map(async type => {
+      const options = { namespace: SYNCER_NAMESPACE, limit: 500, fieldSelector: `type=${type}` }
+      return (await listAll(mailbox, SECRETS, options)).items
+    }),
+  )
+  const isJoined = credentials!.some(
+    ({ metadata }) => Date.parse(metadata.annotations?.[EXPIRES_ANNOTATION] ?? '') > Date.now(),
+  )
+  return claims!.map(({ metadata: { name = '', creationTimestamp = '', annotations = {} } }) => {
+    const others = annotations[APPROVED_ANNOTATION] === undefined ? 'Pending' : 'Approved'
+    const waits: ClaimState = isJoined ? 'Refused' : others
+    return {
+      syncTarget,
+      state: annotations[ISSUED_ANNOTATION] === undefined ? waits : 'Joined',
+      claim: name.slice(CLAIM_PREFIX.length),
+      since: creationTimestamp,
+      bootstrap: annotations[BOOTSTRAP_ANNOTATION] ?? '-',
+      mailbox,
+    }
   })
-  return items
-    .filter(({ type }) => type === CLAIM_TYPE)
-    .map(({ metadata: { name = '', creationTimestamp = '', annotations = {} } }) => {
-      const others = annotations[APPROVED_ANNOTATION] === undefined ? 'Pending' : 'Approved'
-      const waits: ClaimState = isJoined ? 'Refused' : others
-      return {
-        syncTarget,
-        state: annotations[ISSUED_ANNOTATION] === undefined ? waits : 'Joined',
-        claim: name.slice(CLAIM_PREFIX.length),
-        since: creationTimestamp,
-        bootstrap: annotations[BOOTSTRAP_ANNOTATION] ?? '-',
-        mailbox,
-      }
-    })
 }

@@ -155,8 +155,8 @@ t.test('a claim waits for its approval, and its credential is issued until it is
 t.test(
   'no approval lets somebody take a joined SyncTarget over; after a revocation each waits for a new one',
   async t => {
-    const { bootstrap, approve, works, revoke, space } = await fleet(t, 'takeover', ['a', 'b'])
-    const { claim } = await bootstrap('listed')
+    const { scene, bootstrap, approve, works, revoke, space } = await fleet(t, 'takeover', ['a', 'b'])
+    const { claim, name } = await bootstrap('listed')
     const credential = tokenIn((await claim('a', 'shop')).body)
     t.equal(await works('a', credential), 200, 'the first claim by rule')
     t.match(await refusal(claim('a', 'thief')), { code: 409 })
@@ -167,6 +167,18 @@ t.test(
       admin.in(await space('a')).get(`${SECRETS}/kubestellar-syncer-claim-${nameOf('thief')}`),
     )
     t.match(refused.metadata.annotations?.[`${EDGE}/refused`], /joined already/)
+    const event = await world.present(scene.inventory, `events default/claimrefused.${nameOf('thief')}`)
+    t.match(event, {
+      involvedObject: { kind: 'SyncTarget', name: 'a' },
+      reason: 'ClaimRefused',
+      message: new RegExp(`^claim ${nameOf('thief')} by the bootstrap credential ${name}: SyncTarget "a" is joined`),
+      count: 1,
+    })
+    t.same(
+      world.names(scene.inventory, 'events').filter(each => each.includes('claimrefused')),
+      [`default/claimrefused.${nameOf('thief')}`],
+      'once for a claim, and none for those that wait',
+    )
     await revoke('a')
     t.equal(await works('a', credential), 401)
     t.match(await refusal(claim('a', 'shop')), { code: 409, message: /was revoked or expired; claim anew/ })
