@@ -1,15 +1,13 @@
 /** The commands that answer users of a workload space. Their files are loaded when one of them runs: the plugin starts for each. */
 import { InvalidArgumentError } from 'commander'
-import { durationMs } from '../shell/durations.ts'
 import { WIDE_OUTPUT } from '../shell/output.ts'
 import type { PluginCommand } from '../shell/plugin.ts'
 import { SPACE } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import { NAMESPACE } from './answers/answerSession.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
+import { timeoutSeconds } from './arguments.ts'
 import { COMMON } from './sessions.ts'
-
-const MAX_WAIT_MS = 86_400_000
 
 const CLUSTER = flag('--cluster <location>', 'only about this location')
 const EXIT_CODE = flag('--exit-code', 'end with 1 where something is in trouble or not known, for scripts')
@@ -107,8 +105,7 @@ nowhere, 2 it could not be found out.`,
 ]
 
 function seconds(text: string): number {
-  const ms = durationMs(text)
-  if (ms === undefined || ms > MAX_WAIT_MS)
-    throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
-  return ms / 1000
+  const found = timeoutSeconds(text)
+  if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
+  return found
 }

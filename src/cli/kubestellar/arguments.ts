@@ -80,8 +80,18 @@ export function parseLifetime(text: string): number {
   )
 }
 
-/** Of `--timeout`. @throws CommandError */
-export function parseSeconds(text: string): number {
-  if (!/^\d+$/.test(text)) throw new CommandError(`--timeout: ${JSON.stringify(text)} is not a whole number`)
-  return Number(text)
+/** Seconds of a duration, or of a number without a unit; `undefined` for what is neither. */
+export function timeoutSeconds(text: string): number | undefined {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : durationMs(text)
+  return ms !== undefined && ms <= MAX_TIMEOUT_MS ? ms / 1000 : undefined
 }
+
+/** Of `--timeout`. @throws CommandError */
+export function parseTimeout(text: string): number {
+  const found = timeoutSeconds(text)
+  if (found !== undefined) return found
+  throw new CommandError(`--timeout: ${JSON.stringify(text)} is no duration up to 24h, such as 90s or 5m`)
+}
+
+/** Timers have a bound. */
+const MAX_TIMEOUT_MS = 24 * 3_600_000

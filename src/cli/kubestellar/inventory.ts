@@ -22,7 +22,7 @@ import { CommandError, NOT_LABELED, NOT_LEFT, NOT_MADE } from '../shell/commandE
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
-import { type LabelArguments, parseSeconds } from './arguments.ts'
+import { type LabelArguments, parseTimeout } from './arguments.ts'
 
 export interface InventoryEntry extends LabelArguments {
   readonly name: string
@@ -98,7 +98,7 @@ export async function removeLocation(
   { terminal, show }: { terminal: Terminal; show: Showing },
 ): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
-  const timeoutSeconds = parseSeconds(timeout)
+  const timeoutSeconds = parseTimeout(timeout)
   const target = await find(space, SYNC_TARGETS, name)
   if (target) {
     const fate = detachPolicy ?? str(target.spec, 'detachPolicy')

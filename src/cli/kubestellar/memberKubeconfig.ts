@@ -18,7 +18,7 @@ import { splitPath } from '../shell/session/spacePath.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
-import { parseSeconds } from './arguments.ts'
+import { parseTimeout } from './arguments.ts'
 import { type CredentialOrder, oidcCredential, tokenCredential } from './memberCredentials.ts'
 import { serverAccess } from './prepForSyncer.ts'
 import { requireRights } from './requireRights.ts'
@@ -97,7 +97,7 @@ function makerFor(options: MemberOptions): (order: CredentialOrder) => Promise<M
 
 function certificateMaker(options: MemberOptions): (order: CredentialOrder) => Promise<Made> {
   const expirationSeconds = certificateSeconds(options.lifetime ?? '720h')
-  const timeoutSeconds = parseSeconds(options.timeout ?? '30')
+  const timeoutSeconds = parseTimeout(options.timeout ?? '30s')
   return async ({ session, path, user }) => {
     const space = session.client.in(path)
     await requireRights(session.client, [

@@ -11,7 +11,7 @@ import { CommandError } from '../shell/commandError.ts'
 import { pathOf, requireOrdinaryAddress, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
-import { parseLifetime } from './arguments.ts'
+import { parseLifetime, parseTimeout } from './arguments.ts'
 import { findSyncTarget, requestCredential, waitForMailbox } from './mailbox.ts'
 import {
   credentialSecret,
@@ -78,7 +78,7 @@ export async function prepForSyncer(
       client,
       espw: await pathOf(session, options.espw || MAILBOX_PARENT),
       mailbox: syncTarget.mailbox,
-      timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
+      timeoutSeconds: parseTimeout(options.timeout),
       terminal,
     })
     const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })

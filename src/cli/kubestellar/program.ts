@@ -30,7 +30,7 @@ import { ENSURE_TEAM, MEMBER_KUBECONFIG, REMOVE_TEAM } from './teamCommands.ts'
 import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
 const NOTES =
-  "The current workspace of your kubeconfig stays as it is; 'ensure wmw' alone enters the one that it makes."
+  "The current workspace of your kubeconfig stays as it is; 'ensure wmw' alone enters the one that it makes, as scripts for KubeStellar expect."
 
 interface WmwFlags extends CommonOptions {
   withKube: string
@@ -81,6 +81,7 @@ parameters. All rows are checked before anything is made.`,
         `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
         { parse: (path, before?: string[]) => [...(before ?? []), path] },
       ),
+      flag('--enter', 'enter it, as without a flag'),
       flag('--no-enter', 'stay in the current workspace'),
     ],
     change: async (options: WmwFlags, terminal, name: string) => {
@@ -107,7 +108,7 @@ const REMOVE: readonly PluginCommand[] = [
       ),
       flag('--force', 'do not wait for the syncer: the cluster keeps what it holds'),
       IGNORE_NOT_FOUND,
-      flag('--timeout <seconds>', 'how long to wait for the syncer', { default: '60' }),
+      flag('--timeout <duration>', 'how long to wait for the syncer', { default: '60s' }),
     ],
     change: async (options: InventoryOptions & RemoveOptions, terminal, name: string) => {
       checkObjectName(name)

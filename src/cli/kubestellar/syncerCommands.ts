@@ -25,7 +25,7 @@ export const CORE = [
   ...INVENTORY,
   flag('--espw <path>', 'core space, whose children the mailboxes are', { default: MAILBOX_PARENT }),
 ]
-const MAILBOX = [...CORE, flag('--timeout <seconds>', 'how long to wait for the mailbox', { default: '30' })]
+const MAILBOX = [...CORE, flag('--timeout <duration>', 'how long to wait for the mailbox', { default: '30s' })]
 export const SERVER = flag('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
 const LIFETIME = flag(
   '--lifetime <duration>',

@@ -33,7 +33,7 @@ import { pathOf, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
-import { parseLifetime, parseSeconds } from './arguments.ts'
+import { parseLifetime, parseTimeout } from './arguments.ts'
 import {
   coreSpace,
   type FoundSyncTarget,
@@ -156,7 +156,7 @@ export async function revokeSyncer(
 ): Promise<KubeObject[]> {
   const agree = () => confirm(endOfSyncer(name), options, terminal)
   const opened = await open(session, name, { ...options, terminal }, agree)
-  const revoked = await revoke(opened, Number(options.timeout), terminal)
+  const revoked = await revoke(opened, parseTimeout(options.timeout), terminal)
   terminal.out(`every credential of the syncer of ${name} is revoked; what its cluster holds stays there`)
   terminal.out(`Give it a new one with: kubectl kubestellar syncer rotate ${name}`)
   return revoked
@@ -210,7 +210,7 @@ export async function removeSyncer(
 ): Promise<KubeObject[]> {
   const agree = () => confirm(endOfSyncer(name), options, terminal)
   const opened = await open(session, name, { ...options, terminal }, agree)
-  const revoked = await revoke(opened, Number(options.timeout), terminal)
+  const revoked = await revoke(opened, parseTimeout(options.timeout), terminal)
   const id = syncerId(opened.target)
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
   for (const line of [
@@ -274,7 +274,7 @@ async function open(
     client,
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
     mailbox: target.mailbox,
-    timeoutSeconds: parseSeconds(options.timeout),
+    timeoutSeconds: parseTimeout(options.timeout),
     terminal: options.terminal,
   })
   return { target, id, mailbox: client.in(id) }

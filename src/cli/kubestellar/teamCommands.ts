@@ -72,7 +72,7 @@ a whole team, each member signs in, and --for names the file. The name of a team
       '-o, --output <file>',
       'where it goes, "-" for stdout, json, yaml or name for that form there; default: <user>.kubeconfig',
     ),
-    flag('--timeout <seconds>', 'how long to wait for the certificate; default: 30'),
+    flag('--timeout <duration>', 'how long to wait for the certificate; default: 30s'),
   ],
   load: async () => (await import('./memberKubeconfig.ts')).memberKubeconfig,
 }

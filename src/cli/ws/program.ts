@@ -61,6 +61,7 @@ const COMMANDS: readonly PluginCommand[] = [
       ...THERE,
       flag('--type <type>', `type of the workspace: ${TYPES}; default: the first that the current one allows`),
       flag('--enter', 'enter it when it is ready'),
+      flag('--no-enter', 'stay in the current workspace, as without a flag'),
       flag('--ignore-existing', 'be content if it exists; --type must then start with root:'),
       flag('--create-context <name>', 'also make a context for it; with --enter that context becomes current'),
     ],
@@ -82,7 +83,12 @@ const COMMANDS: readonly PluginCommand[] = [
     line: 'ensure <path>',
     summary: 'make all workspaces of a path that do not exist',
     exits: { [BAD_PATH]: 'the path has root in the middle', [ABOVE_ROOT]: 'it leads above the root' },
-    flags: [...THERE, flag('--enter', 'enter the last one'), flag('-V, --verbose', 'say what is made')],
+    flags: [
+      ...THERE,
+      flag('--enter', 'enter the last one'),
+      flag('--no-enter', 'stay, as without a flag'),
+      flag('-V, --verbose', 'say what is made'),
+    ],
     change: ensureCommand,
   },
   {

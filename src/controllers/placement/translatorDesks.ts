@@ -41,6 +41,7 @@ function previewsOf(deps: PlacementTranslatorDeps, parts: Parts): PlacementPrevi
     where: () => where?.answerer,
     now: () => clock.now(),
     nowhere: space => consents.nowhere(space),
+    locationsFor: space => (readiness.isTopologyWhole ? consents.locationsFor(space) : []),
     mailbox: name => mailboxes.known(name),
     outcome: space => outcomes.of(space),
     knows: (space, key) => readiness.knowsSource(space, key),

@@ -105,7 +105,7 @@ t.test('wrong words touch nothing', async t => {
   t.match(wrong.err, ['Error: --workload: "orphan" is neither "keep" nor "delete"'])
   t.match(await ks('remove location florin --timeout soon'), {
     code: 1,
-    err: [/--timeout: "soon" is not a whole number/],
+    err: [/--timeout: "soon" is no duration up to 24h, such as 90s or 5m/],
   })
   t.ok(await inventory.get(LOCATIONS, FLORIN))
 })

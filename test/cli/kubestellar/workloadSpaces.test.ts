@@ -85,6 +85,7 @@ t.test('a workload space is made with both consents, and nothing is made twice',
   const again = ["Current workspace is 'root:shop' (type root:workload)."]
   const stayed = ['root:shop is ready; enter it with: kubectl ws root:shop']
   t.same(await runAs(ADMIN, 'ensure wmw shop --no-enter'), { code: 0, out: stayed, err: [] })
+  t.same(await runAs(ADMIN, 'ensure wmw shop --enter'), { code: 0, out: again, err: [] })
   t.same(await runAs(ADMIN, 'ensure wmw shop'), { code: 0, out: again, err: [] })
   await inventory.delete(PLACEMENT_GRANTS, { name: 'shop' })
   t.same(await runAs(ADMIN, 'ensure wmw shop'), { code: 0, out: again, err: [] })

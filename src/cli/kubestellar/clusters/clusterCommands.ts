@@ -31,7 +31,7 @@ export const CLUSTER_COMMANDS: readonly PluginCommand[] = [
     flags: [
       ...INVENTORY,
       CONFIRM,
-      flag('--timeout <seconds>', 'how long to wait until the cluster is empty', { default: '300' }),
+      flag('--timeout <duration>', 'how long to wait until the cluster is empty', { default: '5m' }),
     ],
     change: async (options: DrainOptions, terminal: Terminal, name: string) =>
       (await load()).drain(options, terminal, name),

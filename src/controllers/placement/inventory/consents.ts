@@ -4,6 +4,7 @@
  * A way is judged by the Location and the SyncTarget that exist, not by what a slice says of them: a slice is an object that
  * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
  */
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { Allowance } from '../../../placement/consent/allowance.ts'
 import { coversLocation } from '../../../placement/consent/grant.ts'
@@ -22,7 +23,7 @@ const MANY = 20
 
 export class Consents implements TopologyReader {
   readonly #places: SpacePlaces
-  readonly #inventory: Pick<Inventory, 'location' | 'target'>
+  readonly #inventory: Pick<Inventory, 'location' | 'locationsOf' | 'target'>
   readonly #consentChanged: Signals['consentChanged']
   /** What a snapshot has changed so far; as many as there may be of it. */
   #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
@@ -34,7 +35,7 @@ export class Consents implements TopologyReader {
 
   constructor(
     places: SpacePlaces,
-    inventory: Pick<Inventory, 'location' | 'target'>,
+    inventory: Pick<Inventory, 'location' | 'locationsOf' | 'target'>,
     index: ConsentIndex,
     consentChanged: Signals['consentChanged'],
   ) {
@@ -115,6 +116,18 @@ export class Consents implements TopologyReader {
     }
     const granting = this.#index.inventoriesOf(space).some(id => this.#index.grantsFor(space, id).length > 0)
     return granting ? undefined : notGranted(first.path, this.#places.pathOf(space) ?? space)
+  }
+
+  /** Locations that a space may place on, whether it does or not; by their own labels, for a hint. */
+  *locationsFor(space: string): Iterable<KubeObject> {
+    if (this.isUncertain(space)) return
+    for (const inventory of this.#index.inventoriesOf(space)) {
+      const grants = this.#index.grantsFor(space, inventory)
+      for (const location of this.#inventory.locationsOf(inventory)) {
+        const labels = labelsOf(location) ?? {}
+        if (grants.some(grant => coversLocation(grant, labels, labels))) yield location
+      }
+    }
   }
 
   /** The first by name of the InventoryBindings by which a space uses an inventory. */

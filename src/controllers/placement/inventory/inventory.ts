@@ -134,6 +134,10 @@ export class Inventory {
     return this.#targets.get(space)?.values() ?? []
   }
 
+  locationsOf(space: string): Iterable<KubeObject> {
+    return this.#locations.get(space)?.values() ?? []
+  }
+
   location(space: string, name: string): KubeObject | undefined {
     return this.#locations.get(space)?.get(name)
   }

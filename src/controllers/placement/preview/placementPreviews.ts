@@ -74,6 +74,8 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   /** Whether it is known where an object goes. */
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
+  /** Locations that a space may place on. */
+  locationsFor: (space: string) => Iterable<KubeObject>
   customizer: SourceReaderDeps['customizer']
   schema: SourceReaderDeps['schema']
 }

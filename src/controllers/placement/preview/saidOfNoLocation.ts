@@ -1,6 +1,7 @@
 /**
  * Sayings of an object that fit no Location to which placements of its space lead. Such are selectors of a Customizer that match none, and
- * parameters that neither a Location nor the Customizer for it defines.
+ * parameters that neither a Location nor the Customizer for it defines. Before the first placement all Locations count that the
+ * space may place on.
  */
 import { objects } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -28,6 +29,7 @@ export interface SaidOfNoLocationDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'waysOf'>
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
+  locationsFor: (space: string) => Iterable<KubeObject>
   customizer: SourceReaderDeps['customizer']
 }
 
@@ -39,9 +41,8 @@ const MAX_WORK = 1_000_000
 const MAX_WAYS = 200_000
 /** Characters of the requirements that a fault names. */
 const SHOWN = 100
-const WHERE = 'any Location that this space places on'
 
-/** Nothing is found while a placement of the space is not known, and in a space that places nowhere. */
+/** Nothing is found while a placement of the space is not known, and in a space that may place nowhere. */
 export function* saidOfNoLocation(
   deps: SaidOfNoLocationDeps,
   { space, object, customizer: beside }: PlacementWrite,
@@ -53,7 +54,7 @@ export function* saidOfNoLocation(
   const named = reference === '' ? undefined : (beside ?? deps.customizer(space, reference))
   const customizer = isCustomizer(object) ? object : named
   const known = new Set(customizer && ownNames(customizer))
-  const where = known.size > 0 ? `in its Customizer or ${WHERE}` : `in ${WHERE}`
+  const hasOwn = known.size > 0
   const weight = [...rules].reduce((sum, { selector }) => sum + 1 + selector!.requirements.length, names.size)
   let work = 0
   const settles = (location: KubeObject): boolean => {
@@ -68,11 +69,14 @@ export function* saidOfNoLocation(
     work += weight
     return work > MAX_WORK || (names.size === 0 && rules.size === 0)
   }
-  const locations = yield* locationsOf(deps, space, settles)
+  const led = yield* locationsOf(deps, space, settles)
+  const locations = led?.size === 0 ? yield* grantedLocations(deps, space, settles) : led
   if (locations === undefined || locations.size === 0) return []
+  const places = led?.size === 0 ? 'Location that this space may place on' : 'Location that this space places on'
+  const where = `in ${hasOwn ? 'its Customizer or ' : ''}any ${places}`
   const faults = yield* undefinedParameters(names, { where, known: [...known] })
   const unmatched: string[] = []
-  for (const rule of rules) unmatched.push(yield* matchesNone(rule, locations))
+  for (const rule of rules) unmatched.push(yield* matchesNone(rule, locations, places))
   return [...unmatched, ...faults]
 }
 
@@ -100,8 +104,27 @@ function* locationsOf(
   return locations
 }
 
+/** The same of those that the space may place on. */
+function* grantedLocations(
+  { locationsFor }: SaidOfNoLocationDeps,
+  space: string,
+  settles: (location: KubeObject) => boolean,
+): Steps<Set<KubeObject> | undefined> {
+  const locations = new Set<KubeObject>()
+  for (const location of locationsFor(space)) {
+    locations.add(location)
+    if (locations.size > MAX_WAYS || settles(location)) return undefined
+    yield
+  }
+  return locations
+}
+
 /** Names the requirements that no Location meets, where there are such. */
-function* matchesNone({ at, selector }: CustomizerRule, locations: ReadonlySet<KubeObject>): Steps<string> {
+function* matchesNone(
+  { at, selector }: CustomizerRule,
+  locations: ReadonlySet<KubeObject>,
+  places: string,
+): Steps<string> {
   const unmet = new Set(selector!.requirements.keys())
   for (const { metadata } of locations) {
     for (const i of unmet) if (isMet(selector!.requirements[i]!, metadata.labels ?? {})) unmet.delete(i)
@@ -110,7 +133,7 @@ function* matchesNone({ at, selector }: CustomizerRule, locations: ReadonlySet<K
   }
   const texts = [...unmet].map(i => requirementText(selector!.requirements[i]!))
   const none = texts.length > 0 ? `: none has ${shortened(texts.join(', '), SHOWN)}` : ''
-  return `${at}.locationSelector matches no Location that this space places on${none}`
+  return `${at}.locationSelector matches no ${places}${none}`
 }
 
 function* namesIn(object: KubeObject): Steps<Set<string>> {

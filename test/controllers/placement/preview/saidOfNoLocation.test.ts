@@ -80,11 +80,30 @@ t.test('a selector of a Customizer that matches none of them is told with what n
   ])
 })
 
-t.test('nothing is said of a space that places nowhere', async t => {
-  const { previewer } = await world(t)
-  const object = configMap('new', { v: '%(nobody)' }, expanding)
-  t.same(await previewer().saidOfNoLocation({ space: 'wds1', object }), [])
-})
+t.test(
+  'before the first placement those count that the space may place on, and nothing is said where it may nowhere',
+  async t => {
+    const { server, previewer } = await world(t)
+    await server.quiet()
+    const told = (space: string, object: KubeObject) => previewer().saidOfNoLocation({ space, object })
+    const object = configMap('new', { v: '%(nobody) %(loc-name)' }, expanding)
+    t.same(await told('wds1', object), [
+      'parameter "nobody" is not defined in any Location that this space may place on; for the text itself write %%(nobody)',
+    ])
+    const where = (matchLabels: object) => ({ locationSelector: { matchLabels }, path: '$.data.v', value: '"x"' })
+    const customizer = {
+      apiVersion: EDGE,
+      kind: 'Customizer',
+      metadata: { name: 'c', namespace: 'commonstuff' },
+      replacements: [where({ env: 'prod' }), where({ env: 'prd' })],
+    }
+    t.same(await told('wds1', customizer), [
+      'replacements[1].locationSelector matches no Location that this space may place on: none has env=prd',
+    ])
+    t.same(await told('elsewhere', object), [])
+    t.same(await told('elsewhere', customizer), [])
+  },
+)
 
 t.test('a Customizer that is written beside an object counts as it is there', async t => {
   const { previewer } = await scene(t)
@@ -114,6 +133,7 @@ t.test('no more Locations are looked at than it takes, however many placements l
         looked++
         return found
       },
+      locationsFor: () => [],
       customizer: () => undefined,
     }
     return atOnce(saidOfNoLocation(deps, { space: 'wds1', object: configMap('new', { v }, expanding) }))
