@@ -13,6 +13,9 @@ export const MAX_PATCH_BYTES = 128 * 1024
 /** Values in all `parameters`: a handful for each of a thousand Locations. */
 export const MAX_VALUES = 5000
 
+/** A value that may have to be gathered for each Location, in units of a budget. */
+const VALUE = 20
+
 export const PATCH_FORMS = ['jsonPatch', 'mergePatch', 'strategicMergePatch'] as const
 export type PatchForm = (typeof PATCH_FORMS)[number]
 
@@ -26,6 +29,10 @@ export interface CustomizerRule {
 
 interface CustomizerRules {
   readonly parameters: readonly CustomizerRule[]
+  /** Their values, where none has a selector. */
+  readonly everywhere: ReadonlyMap<string, string> | undefined
+  /** Names that they define for some Location. */
+  readonly names: readonly string[]
   readonly replacements: readonly CustomizerRule[]
   /** Those that do not hold everywhere. */
   readonly selective: readonly CustomizerRule[]
@@ -37,7 +44,7 @@ interface CustomizerRules {
 
 /** The rules that hold in one Location. */
 export interface RulesThere {
-  /** Parameters of its own, by name. */
+  /** Parameters of its own, by name; where all rules hold everywhere the same map for all Locations. */
   readonly parameters: ReadonlyMap<string, string>
   readonly replacements: readonly CustomizerRule[]
   readonly faults: readonly string[]
@@ -49,11 +56,10 @@ const compiled = new WeakMap<KubeObject, CustomizerRules>()
 
 /** `location`: `undefined` when it is gone. Then nothing is known to match it. */
 export function rulesThere(customizer: KubeObject, location: KubeObject | undefined): RulesThere {
-  const { parameters, replacements, selective, faults, work } = rulesOf(customizer)
+  const { parameters, everywhere, replacements, selective, faults, work } = rulesOf(customizer)
   const holds = ({ selector }: CustomizerRule): boolean => !selector || selector.matches(location?.metadata.labels)
-  const there = selective.length === 0 ? parameters : parameters.filter(holds)
   return {
-    parameters: new Map(there.flatMap(({ content }) => Object.entries(valuesIn(content)))),
+    parameters: everywhere ?? valuesOf(parameters.filter(holds)),
     replacements: selective.length === 0 ? replacements : replacements.filter(holds),
     faults: location === undefined && selective.length > 0 ? [...faults, noLabels(selective[0]!)] : faults,
     work,
@@ -77,12 +83,17 @@ export function isCustomizer({ kind, apiVersion }: KubeObject): boolean {
 }
 
 /** Names that a Customizer defines for some Location. */
-export function ownNames(customizer: KubeObject): string[] {
-  return rulesOf(customizer).parameters.flatMap(({ content }) => Object.keys(valuesIn(content)))
+export function ownNames(customizer: KubeObject): readonly string[] {
+  return rulesOf(customizer).names
 }
 
 function noLabels({ at }: CustomizerRule): string {
   return `${at}.locationSelector: the Location is gone, and its labels with it`
+}
+
+/** Later ones count. */
+function valuesOf(parameters: readonly CustomizerRule[]): ReadonlyMap<string, string> {
+  return new Map(parameters.flatMap(({ content }) => Object.entries(valuesIn(content))))
 }
 
 function valuesIn({ values }: CustomizerRule['content']): Record<string, string> {
@@ -99,8 +110,10 @@ function rulesOf(customizer: KubeObject): CustomizerRules {
   }) as [CustomizerRule[], CustomizerRule[]]
   const selective = [...parameters, ...replacements].filter(({ selector }) => selector)
   const requirements = selective.reduce((sum, { selector }) => sum + 1 + selector!.requirements.length, 0)
-  const values = parameters.reduce((sum, { content }) => sum + Object.keys(valuesIn(content)).length, 0)
-  const rules = { parameters, replacements, selective, faults, work: requirements + values }
+  const names = parameters.flatMap(({ content }) => Object.keys(valuesIn(content)))
+  const everywhere = parameters.some(({ selector }) => selector) ? undefined : valuesOf(parameters)
+  const values = everywhere ? 0 : names.length * VALUE
+  const rules = { parameters, everywhere, names, replacements, selective, faults, work: requirements + values }
   compiled.set(customizer, rules)
   return rules
 }

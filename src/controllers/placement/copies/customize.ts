@@ -22,6 +22,9 @@ import { undefinedParameters } from './undefinedParameters.ts'
 
 /** For one object and one destination: some ten milliseconds, with which an object of that size can be made several times. */
 export const MAX_WORK = 1_000_000
+/** Of a Customizer's own, among which a name is looked for that was meant. */
+const MAX_NAMES = 50
+
 export interface Customization {
   object: KubeObject
   /** In the order in which they were met; empty when all went well. */
@@ -90,7 +93,7 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
     const among = own.length > 0 ? `in Customizer ${JSON.stringify(reference)} or ` : 'in '
     const places = {
       where: `${among}Location ${JSON.stringify(inputs.locationName)}`,
-      known: [...own, ...Object.keys(labels)],
+      known: [...own.slice(0, MAX_NAMES), ...Object.keys(labels)],
     }
     job.faults.push(...(yield* undefinedParameters(expansion.undefinedNames, places)))
   }

@@ -9,7 +9,7 @@ import { Pace } from '../../../apimachinery/pace.ts'
 import type { Steps } from '../../../apimachinery/steps.ts'
 
 /** Parameter name to value. */
-export type Parameters = ReadonlyMap<string, string>
+export type Parameters = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
 /** A parameter is a name, an address, perhaps a bundle of certificates: no document. Longer ones stay unexpanded. */
 export const MAX_PARAMETER_CHARACTERS = 16 * 1024
@@ -17,7 +17,9 @@ export const MAX_PARAMETER_CHARACTERS = 16 * 1024
 /** Labels of a Location come before its annotations of the same name, and `own`, of a Customizer, before both. */
 export function parametersOf(location: KubeObject, own: Parameters = NONE): Parameters {
   const { annotations, labels } = location.metadata
-  return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {}), ...own])
+  const theirs = new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {})])
+  // a Customizer may have thousands, of which an object names some
+  return { get: name => own.get(name) ?? theirs.get(name), has: name => own.has(name) || theirs.has(name) }
 }
 
 const NONE: Parameters = new Map()

@@ -31,7 +31,11 @@ import {
 export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024
 /** As deep as a request body may be nested. */
 const MAX_NESTING = 500
-/** Finding and reporting what is wrong, in units of work. */
+/** A rule, whatever it does, in units of work: its path is read, its value parsed. */
+const RULE = 100
+/** A byte of an object that is measured: many short values take more than one long text. */
+const MEASURED = 0.3
+/** Finding and reporting what is wrong. */
 const FAULT = 50
 /** Characters of a user's text inside a fault. */
 export const SHOWN = 100
@@ -65,6 +69,8 @@ export class Replacing {
   readonly #mostBytes: number
   /** Bytes of the object as JSON, at most. */
   #bytes: number
+  /** Bytes of it when it was measured last. */
+  #exactBytes: number
   /** Levels of lists and maps in the object, at most. */
   #levels: number
 
@@ -79,6 +85,7 @@ export class Replacing {
     this.#schema = schema
     this.#expansion = expansion
     this.#bytes = object.bytes
+    this.#exactBytes = object.bytes
     // one that is too large already may change, but not grow
     this.#mostBytes = Math.max(MAX_OBJECT_BYTES, object.bytes)
     this.#levels = object.levels
@@ -97,7 +104,7 @@ export class Replacing {
       const at = `Customizer ${reference} ${rule.at}`
       yield
       try {
-        this.#budget.spend(STEP)
+        this.#budget.spend(RULE)
         const fault = yield* this.#apply(rule)
         if (fault) {
           this.#faults.push(`${at}: ${fault}`)
@@ -132,8 +139,9 @@ export class Replacing {
     this.#budget.spend(size * READ)
     const body = this.#expansion ? yield* this.#expansion.value(written) : written
     const patch = { form, body }
+    const carried = carriedBy(patch, this.#bytes)
     const steps = Array.isArray(body) ? body.length * STEP : 0
-    this.#budget.spend((2 * this.#bytes + size + carriedBy(patch, this.#bytes)) * READ + steps)
+    this.#budget.spend((2 * this.#bytes + size + carried) * READ + steps)
     let made: KubeObject
     try {
       made = yield* patchedInSteps(this.#object, patch, this.#schema)
@@ -146,12 +154,20 @@ export class Replacing {
         : `${form}: ${shortened(error.message, SHOWN_OF_PATCH)}`
     }
     yield
-    const bytes = yield* jsonSizeInSteps(made, new Pace())
+    // added up as long as that is near enough: to measure is to look at each value of the object
+    const most = this.#bytes + size + carried
+    const bytes = most <= Math.min(2 * this.#exactBytes, this.#mostBytes) ? most : yield* this.#measured(made)
     if (bytes > this.#mostBytes) return `with it the object would have ${bytes} bytes, of at most ${this.#mostBytes}`
     this.#object = made
     this.#bytes = bytes
     this.#levels = Math.max(this.#levels, form === 'jsonPatch' ? MAX_NESTING : nestingOf(body))
     return undefined
+  }
+
+  *#measured(object: KubeObject): Steps<number> {
+    this.#exactBytes = yield* jsonSizeInSteps(object, new Pace())
+    this.#budget.spend(this.#exactBytes * MEASURED)
+    return this.#exactBytes
   }
 
   *#sizeOf(value: unknown): Steps<number> {

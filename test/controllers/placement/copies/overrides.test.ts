@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../../src/apimachinery/steps.ts'
 import { loadCatalog } from '../../../../src/apiserver/catalog/catalog.ts'
 import { customize as customizeInSteps } from '../../../../src/controllers/placement/copies/customize.ts'
+import { rulesThere } from '../../../../src/placement/content/customizerRules.ts'
 
 const EXPAND = { 'edge.kubestellar.io/expand-parameters': 'true' }
 const NAMED = { 'edge.kubestellar.io/customizer': 'c' }
@@ -203,4 +204,31 @@ t.test('patches have bounds of size, depth and work', async t => {
   t.ok(work <= 1_000_000, `${work}`)
   const grown = customizer({ replacements: [{ mergePatch: { data: 'x'.repeat(1_600_000) } }] })
   t.match(made(grown, PROD).faults, [/with it the object would have 16\d+ bytes|expanded it is larger/])
+})
+
+t.test("patches that take each other's place count once, and rules count whatever they do", async t => {
+  const note = (i: number) => ({ mergePatch: { metadata: { annotations: { note: `${i}${'x'.repeat(10_000)}` } } } })
+  const replaced = made(customizer({ replacements: Array.from({ length: 100 }, (_, i) => note(i)) }), PROD)
+  t.same(replaced.faults, [], 'what is added up is measured before it is refused')
+  const one = { path: '$.spec.replicas', value: '2' }
+  t.same(made(customizer({ replacements: Array(5000).fill(one) }), PROD).faults, [])
+  t.match(made(customizer({ replacements: Array(20_000).fill(one) }), PROD).faults, [/it takes too much work/])
+})
+
+t.test('parameters that hold everywhere are gathered once for all Locations, later ones first', t => {
+  const of = (...parameters: object[]) => customizer({ parameters, replacements: [] })
+  const everywhere = of({ values: { a: '1', b: '2' } }, { values: { a: '3' } })
+  const [there, elsewhere] = [PROD, undefined].map(location => rulesThere(everywhere, location).parameters)
+  t.equal(there, elsewhere)
+  t.same(
+    [...there!],
+    [
+      ['a', '3'],
+      ['b', '2'],
+    ],
+  )
+  const some = of({ values: { a: '1' } }, { locationSelector: { matchLabels: { env: 'prod' } }, values: { a: '2' } })
+  t.equal(rulesThere(some, PROD).parameters.get('a'), '2')
+  t.equal(rulesThere(some, { ...PROD, metadata: { name: 'x' } }).parameters.get('a'), '1')
+  t.end()
 })
