@@ -15,7 +15,7 @@ import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
 import type { WorkRuntime } from './runtime.ts'
-import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
+import type { KeyGuard, KeyHold } from './setAside/keyGuard.ts'
 import { SlowWork } from './slowWork.ts'
 
 export interface ReconcileResult {
@@ -47,7 +47,7 @@ export interface WorkQueueOptions<K> extends Omit<WorkRuntime, 'logger'> {
   /** How many turns of its owner a part of it has in a row. Default: one. */
   run?: number | undefined
   /** Hears of each key that the guard holds back, at each addition, and that it does so no longer (no `hold`). */
-  held?: ((key: K, hold: Hold | undefined) => void) | undefined
+  held?: ((key: K, hold: KeyHold | undefined) => void) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
@@ -108,7 +108,7 @@ export class WorkQueue<K = string> {
   readonly #failures: ReconcileFailures<K>
   readonly #lane: (key: K) => Lane
   readonly #guard: KeyGuard | undefined
-  readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
+  readonly #held: ((key: K, hold: KeyHold | undefined) => void) | undefined
   readonly #beginning: Work
   readonly #arrivals: Arrivals<K>
   /** By the parts and names of their places. No empty maps inside. */

@@ -8,7 +8,7 @@ import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { ObjectRef, SpaceClient } from '../client/client.ts'
 import { keyText, type SyncKey } from './mailbox/mirror.ts'
-import { isStrangers, SYNCER_MANAGER } from './objects/ownership.ts'
+import { isStrangers, SYNCER_MANAGER } from './objects/marks.ts'
 
 /** By weight. */
 const ACTS = ['change', 'adopt', 'create', 'release', 'delete'] as const

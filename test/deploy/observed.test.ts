@@ -78,7 +78,7 @@ t.test('every metric that is named is told', async t => {
   const { api, server } = await startTestServer(t)
   await api.get('/version')
   // as the placement-translator does, which does not run here
-  server.desks.figures.show({ stages: newStageTimes(), lagging: () => [] })
+  server.desks.figures.show({ stageTimes: newStageTimes(), lagging: () => [] })
   const syncer = metricsOf(
     {
       state: 'serving',

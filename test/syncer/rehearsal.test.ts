@@ -5,7 +5,7 @@ import { exitCodeOf, rehearsalLines } from '../../src/cli/orrery/syncer/syncerDr
 import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { ADOPT, DOWNSYNCED } from '../../src/placement/words/placement.ts'
-import { ownMark } from '../../src/syncer/objects/ownership.ts'
+import { ownMark } from '../../src/syncer/objects/marks.ts'
 import { rehearse } from '../../src/syncer/rehearsal.ts'
 import { startCenter } from '../support/center.ts'
 import { realTime } from '../support/time.ts'

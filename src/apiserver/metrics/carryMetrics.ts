@@ -40,7 +40,7 @@ export class CarryBoard implements FigureDesk {
         help: 'Time that copies take for a stage.',
         type: 'histogram',
         samples: () => {
-          const stages = this.#figures?.stages
+          const stages = this.#figures?.stageTimes
           return stages === undefined ? [] : STAGES.map(stage => [{ stage }, stages[stage]])
         },
       },

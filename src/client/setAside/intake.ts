@@ -4,10 +4,10 @@
  */
 import type { StreamEvent } from '../client.ts'
 import type { Logger } from '../logger.ts'
-import type { Hold, KeyGuard } from './keyGuard.ts'
+import type { KeyGuard, KeyHold } from './keyGuard.ts'
 
 /** An object of a snapshot that is held back, and the snapshot with it. */
-export interface Waiting extends Hold {
+export interface Waiting extends KeyHold {
   readonly event: StreamEvent
 }
 

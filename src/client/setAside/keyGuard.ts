@@ -4,7 +4,7 @@ export interface KeyGuard {
    * Asked of each key that is added. An answer: the key waits, and `go` is called once, later, when it may be worked on. Of
    * several calls for a key the last `go` counts. Without an answer `go` may have been called already: what has its time goes.
    */
-  holds(id: string, go: () => void): Hold | undefined
+  holds(id: string, go: () => void): KeyHold | undefined
   /** Whether any key waits, or may: else nobody need ask of each. Absent: they have to. */
   readonly holdsAny?: boolean
   /** Whether a key that is added would wait: then it has to be, though there may be nothing to do, to be found innocent. */
@@ -22,7 +22,7 @@ export interface KeyGuard {
   intake(): { ticket: number; isCareful: boolean }
 }
 
-export interface Hold {
+export interface KeyHold {
   /** How often the process ended while the key was tried alone; 0: it was one of several. */
   readonly deaths: number
   /** When it is tried again, in milliseconds since the epoch. */

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { isRecord } from '../../apimachinery/object.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
-import type { Hold, KeyGuard } from './keyGuard.ts'
+import type { KeyGuard, KeyHold } from './keyGuard.ts'
 import { shortId } from './shortId.ts'
 import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
 import { askedMs, type Ends, FIRST_MS, waitMs } from './waits.ts'
@@ -170,7 +170,7 @@ export class SetAside {
     )
   }
 
-  #holds(queue: string, id: string, go: () => void): Hold | undefined {
+  #holds(queue: string, id: string, go: () => void): KeyHold | undefined {
     if (this.#suspects.size === 0) return undefined
     const suspect = this.#suspects.get(keyOf(queue, shortId(id)))
     if (suspect?.state !== 'held' || this.#closed) return undefined

@@ -131,7 +131,11 @@ export function assemble(deps: PlacementTranslatorDeps) {
   const waits = intakes.ofMailbox.bind(intakes)
   const closed = remarks.forget.bind(remarks)
   const mailboxTasks = new MailboxTasks(tasks, join, pendingMarks)
-  const mailboxes = new Mailboxes({ ...common, signal, cache, stages, waits, closed }, mailboxTasks, signals)
+  const mailboxes = new Mailboxes(
+    { ...common, signal, cache, stageTimes: stages, waits, closed },
+    mailboxTasks,
+    signals,
+  )
   const mailbox = mailboxes.get.bind(mailboxes)
   const knownMailbox = mailboxes.known.bind(mailboxes)
   const readiness = new Readiness({ join, workloads, topology: deps.topology, mailboxes, tasks, known })

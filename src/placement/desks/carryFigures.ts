@@ -16,7 +16,7 @@ export interface LaggingCluster {
 
 export interface CarryFigures {
   /** Seconds, by stage. */
-  readonly stages: Readonly<Record<Stage, Distribution>>
+  readonly stageTimes: Readonly<Record<Stage, Distribution>>
   /** The clusters that are most behind, at most so many. */
   lagging(most: number): readonly LaggingCluster[]
 }

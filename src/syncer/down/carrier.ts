@@ -19,9 +19,9 @@ import {
 } from '../../placement/words/placement.ts'
 import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
+import { downsyncCopy } from '../objects/copies.ts'
 import { liveFields } from '../objects/liveFields.ts'
 import {
-  downsyncCopy,
   isCreateOnly,
   isImplied,
   isMade,
@@ -31,7 +31,7 @@ import {
   mayOverwrite,
   ownerOf,
   SYNCER_MANAGER,
-} from '../objects/ownership.ts'
+} from '../objects/marks.ts'
 import { troubleOf } from '../tells/outcomes.ts'
 import {
   ALREADY_IN_CLUSTER,

@@ -13,7 +13,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import { type CarriedOwner, carriedOwnersOf } from '../../placement/content/carriedOwners.ts'
 import { DOWNSYNCED, OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import { keyOf, keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
-import { isOurs, isOursToDelete, isStrangers, mayAdopt, SYNCER_MANAGER } from '../objects/ownership.ts'
+import { isOurs, isOursToDelete, isStrangers, mayAdopt, SYNCER_MANAGER } from '../objects/marks.ts'
 import { isPreserved, referencesOfOurs } from '../objects/release.ts'
 import type { DownsyncContext } from './context.ts'
 

@@ -1,6 +1,6 @@
 /** The parts that bring an object into the cluster or take it out, put together for a syncer and for a rehearsal. */
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
-import { ownerOf } from '../objects/ownership.ts'
+import { ownerOf } from '../objects/marks.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
 import { Comparison } from './comparison.ts'

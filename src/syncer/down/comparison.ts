@@ -6,15 +6,8 @@ import { endOf } from '../../placement/outcome/finished.ts'
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
 import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { alteredFields } from '../objects/alteredFields.ts'
-import {
-  downsyncCopy,
-  isCreateOnly,
-  isImplied,
-  isMade,
-  isStrangers,
-  mayOverwrite,
-  ownerOf,
-} from '../objects/ownership.ts'
+import { downsyncCopy } from '../objects/copies.ts'
+import { isCreateOnly, isImplied, isMade, isStrangers, mayOverwrite, ownerOf } from '../objects/marks.ts'
 import type { Compared } from '../tells/liveAnswers.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
 import type { DownsyncContext } from './context.ts'

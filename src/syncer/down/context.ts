@@ -5,7 +5,7 @@ import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import type { Echoes } from '../mailbox/echoes.ts'
 import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
-import { spaceUser } from '../objects/ownership.ts'
+import { spaceUser } from '../objects/marks.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
 

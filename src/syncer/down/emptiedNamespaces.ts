@@ -8,7 +8,7 @@ import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import { fieldsOf, type SyncKey } from '../mailbox/mirror.ts'
-import { isOurs, isServersOwn, ownerOf } from '../objects/ownership.ts'
+import { isOurs, isServersOwn, ownerOf } from '../objects/marks.ts'
 import { type DownsyncContext, inNameOf } from './context.ts'
 
 type EmptiedNamespacesDeps = Pick<

@@ -24,7 +24,7 @@ import {
   stillLeft,
   toHandOver,
 } from '../objects/handOver.ts'
-import { claimsOfOurs, ownerOf, SYNCER_MANAGER } from '../objects/ownership.ts'
+import { claimsOfOurs, ownerOf, SYNCER_MANAGER } from '../objects/marks.ts'
 import { declaringNothing } from '../objects/release.ts'
 import { choiceOf } from '../objects/unionMembers.ts'
 import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from '../objects/wholeUpdate.ts'

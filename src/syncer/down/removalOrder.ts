@@ -6,7 +6,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import { waveOf } from '../../placement/content/wave.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
-import { ownerOf } from '../objects/ownership.ts'
+import { ownerOf } from '../objects/marks.ts'
 import { PHASE_COUNT, phaseOf } from './phases.ts'
 
 /** What goes together is heard within a moment; for ever new ones that is waited for so long at most. */

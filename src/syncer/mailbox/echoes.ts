@@ -7,7 +7,7 @@ import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../../apimac
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
 import { DOWNSYNCED } from '../../placement/words/placement.ts'
 import { ownPartOf } from '../objects/handOver.ts'
-import { asMade, claimsOfOurs, isOurs } from '../objects/ownership.ts'
+import { asMade, claimsOfOurs, isOurs } from '../objects/marks.ts'
 import { isAbout, isOfAnother, ownershipOf } from '../objects/reportedStatus.ts'
 import { claimFor, hasDuplicates, withClaims } from '../objects/wholeUpdate.ts'
 

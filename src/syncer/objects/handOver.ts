@@ -19,7 +19,7 @@ import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../../apimachi
 import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
-import { claimsOfOurs, SYNCER_MANAGER } from './ownership.ts'
+import { claimsOfOurs, SYNCER_MANAGER } from './marks.ts'
 
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'

@@ -10,7 +10,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import { leftFieldsOf, type Pointer } from '../../placement/content/leftFields.ts'
 import { type LiveField, MAX_DIFFERENCES } from '../../placement/outcome/fieldDifference.ts'
 import { elementName, isSecret, pathOf, type Steps, textOf, valueWords } from './fieldWords.ts'
-import { SYNCER_MANAGER } from './ownership.ts'
+import { SYNCER_MANAGER } from './marks.ts'
 
 /** @param copy as the mailbox has it. @returns `undefined`: there are none */
 export function liveFields(

@@ -12,7 +12,7 @@ import {
   PROJECTED_LABEL,
 } from '../../placement/words/placement.ts'
 import { LEFT_MANAGER } from './handOver.ts'
-import { claimsOfOurs } from './ownership.ts'
+import { claimsOfOurs } from './marks.ts'
 
 /** What says that the center placed it, how many others of it there are, and what becomes of it. */
 const MARKS = [

@@ -11,7 +11,7 @@ import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { hasGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
-import { ownerOf, SYNCER_MANAGER } from './ownership.ts'
+import { ownerOf, SYNCER_MANAGER } from './marks.ts'
 
 /** Of an object in the mailbox: whose it is, and since when if it was another's before. */
 export function ownershipOf(object: Readonly<KubeObject>): string {

@@ -18,7 +18,7 @@ import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimac
 import { cloneJson, setMember } from '../../apimachinery/values.ts'
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
 import { ownedByOthers, ownedByUs } from './handOver.ts'
-import { claimsOfOurs, SYNCER_MANAGER } from './ownership.ts'
+import { claimsOfOurs, SYNCER_MANAGER } from './marks.ts'
 
 /** Whether a cluster refuses an apply because of duplicates, in what is sent or in what it holds. Releases differ in the reason. */
 export function isAboutDuplicates(error: unknown): boolean {

@@ -24,7 +24,7 @@ import {
   syncPlan,
   wantsDefinition,
 } from '../mailbox/syncPlan.ts'
-import { isUpsynced } from '../objects/ownership.ts'
+import { isUpsynced } from '../objects/marks.ts'
 import { PROJECTED } from './clusterLists.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { findLeftovers } from './leftovers.ts'

@@ -10,7 +10,7 @@ import type { Runtime } from '../../client/runtime.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../placement/words/placement.ts'
 import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
-import { isAdopted, isOurs } from '../objects/ownership.ts'
+import { isAdopted, isOurs } from '../objects/marks.ts'
 import { listProjected } from './clusterLists.ts'
 import type { ServedResources } from './served.ts'
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../client/logger.ts'
 import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type LeaveReport, type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
-import { SYNCER_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/marks.ts'
 import type { RefusalReport, Refusals } from './refusals.ts'
 
 const SOON_MS = 1000

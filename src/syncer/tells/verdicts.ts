@@ -19,7 +19,7 @@ import { ADOPT } from '../../placement/words/placement.ts'
 import type { Refusal } from '../mailbox/clusterAllowance.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
-import { SYNCER_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/marks.ts'
 import type { Trouble } from './outcomes.ts'
 
 export const ALREADY_IN_CLUSTER: Refusal = {

@@ -12,7 +12,7 @@ import { Informer } from '../../client/informer.ts'
 import type { Runtime } from '../../client/runtime.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
-import { SYNCER_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/marks.ts'
 
 /** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
 export interface ClusterRecord {

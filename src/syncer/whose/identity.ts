@@ -12,7 +12,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { CLUSTER_RECORD, MAILBOX_NAME } from '../../placement/words/placement.ts'
-import { isOursToDelete, ownMark } from '../objects/ownership.ts'
+import { isOursToDelete, ownMark } from '../objects/marks.ts'
 import { CLUSTER_LIST, listProjected } from '../sees/clusterLists.ts'
 import { servedBy } from '../sees/served.ts'
 import {

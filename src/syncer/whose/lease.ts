@@ -22,7 +22,7 @@ import { TerminalError } from '../../client/reconcileFailures.ts'
 import type { Runtime } from '../../client/runtime.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
-import { SYNCER_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/marks.ts'
 import { type Held, heldIn, LEASES, LeaseWatch, STANDBY_DURATIONS } from './leaseWatch.ts'
 
 /** Between two renewals that nobody waits for. */

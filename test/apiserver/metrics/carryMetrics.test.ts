@@ -13,7 +13,7 @@ t.test('stages, queues and the clusters that are most behind', async t => {
   stages.delivered.add(2)
   let asked = 0
   board.show({
-    stages,
+    stageTimes: stages,
     lagging(most) {
       asked = most
       return [{ mailbox: 'a-mb-b', objects: 4, seconds: 1.5 }]

@@ -1,7 +1,7 @@
 /** Lists with two items of one key, which client-side apply accepts and server-side apply refuses. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
+import { SYNCER_MANAGER } from '../../../src/syncer/objects/marks.ts'
 import { wholeUpdate } from '../../../src/syncer/objects/wholeUpdate.ts'
 import { startCenter } from '../../support/center.ts'
 import { DEPLOYMENTS } from '../support/kinds.ts'

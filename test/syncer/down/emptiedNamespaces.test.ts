@@ -6,7 +6,7 @@ import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../../src/placement/words/pla
 import { EmptiedNamespaces } from '../../../src/syncer/down/emptiedNamespaces.ts'
 import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { keyOf } from '../../../src/syncer/mailbox/mirror.ts'
-import { ownMark } from '../../../src/syncer/objects/ownership.ts'
+import { ownMark } from '../../../src/syncer/objects/marks.ts'
 import { configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { PROJECTED } from '../support/pair.ts'
 import { recordingLogger } from '../support/recordingLogger.ts'

@@ -10,7 +10,7 @@ import {
   releasedBy,
   toHandOver,
 } from '../../../src/syncer/objects/handOver.ts'
-import { SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
+import { SYNCER_MANAGER } from '../../../src/syncer/objects/marks.ts'
 
 const claim = (manager: string, fieldsV1: FieldsV1) => ({
   manager,

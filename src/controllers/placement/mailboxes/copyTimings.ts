@@ -12,7 +12,7 @@ const BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 /** Copies of one mailbox that are timed at once: each costs as much memory as a copy itself, in thousands of mailboxes. */
 export const TIMED = 32
 
-export type StageTimes = CarryFigures['stages']
+export type StageTimes = CarryFigures['stageTimes']
 
 export function newStageTimes(): StageTimes {
   const distribution = (): Distribution => new Distribution(BOUNDS)
@@ -39,16 +39,16 @@ interface Timed {
 
 export class CopyTimings {
   readonly #clock: Clock
-  readonly #stages: StageTimes
+  readonly #times: StageTimes
   readonly #timed = new Map<string, Timed>()
   /** Those of which nothing but a status is awaited. */
   readonly #done = new Set<string>()
   /** Those that the syncer has looked at, and did not make so. */
   readonly #failed = new Set<string>()
 
-  constructor(clock: Clock, stages: StageTimes) {
+  constructor(clock: Clock, times: StageTimes) {
     this.#clock = clock
-    this.#stages = stages
+    this.#times = times
   }
 
   /** A change has named it. */
@@ -95,7 +95,7 @@ export class CopyTimings {
   returned(key: string): void {
     const one = this.#timed.get(key)
     if (one?.writtenAtMs === undefined) return
-    this.#stages.returned.add((this.#clock.now() - one.writtenAtMs) / 1000)
+    this.#times.returned.add((this.#clock.now() - one.writtenAtMs) / 1000)
     one.writtenAtMs = undefined
     if (one.next === 'done') this.gone(key)
   }
@@ -110,7 +110,7 @@ export class CopyTimings {
     const one = this.#timed.get(key)
     if (one?.next !== stage) return undefined
     const nowMs = this.#clock.now()
-    this.#stages[stage].add((nowMs - one.atMs) / 1000)
+    this.#times[stage].add((nowMs - one.atMs) / 1000)
     one.atMs = nowMs
     one.next = next
     if (next === 'done') this.#done.add(key)

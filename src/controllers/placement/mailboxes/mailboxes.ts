@@ -56,7 +56,7 @@ export interface MailboxesDeps {
   /** A mailbox is there no longer, or is made again. */
   closed?: (mailbox: string) => void
   /** Where is counted how long copies take. */
-  stages?: StageTimes
+  stageTimes?: StageTimes
 }
 
 type MailboxSignals = Pick<Signals, 'copyChanged' | 'carriedChanged' | 'mailboxChanged' | 'mailboxOpened'>
@@ -148,11 +148,11 @@ export class Mailboxes {
 
   #open(name: string, space: string): void {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
-    const { stages } = this.#deps
+    const { stageTimes } = this.#deps
     const mailbox = new Mailbox(name, space, {
       left: key => this.#signals.copyChanged.send(name, key, 'processed'),
       now: () => clock.now(),
-      ...(stages && { timings: new CopyTimings(clock, stages) }),
+      ...(stageTimes && { timings: new CopyTimings(clock, stageTimes) }),
     })
     const stop = new AbortController()
     const source = new StreamSource({

@@ -21,7 +21,15 @@ import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
 import type { LostCopies, SourceChange } from '../signals/signals.ts'
-import { type BrakeLedger, type Hold, heldSince, holdOf, type Order, planHash, type Removal } from './brakeLedger.ts'
+import {
+  type BrakeLedger,
+  type HeldRemovals,
+  heldSince,
+  holdOf,
+  type Order,
+  planHash,
+  type Removal,
+} from './brakeLedger.ts'
 import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
 interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
@@ -59,7 +67,7 @@ interface Circumstances {
 export class Brake {
   readonly #deps: BrakeDeps
   readonly #list: UnwantedCopies
-  readonly #holds = new Map<string, Hold>()
+  readonly #holds = new Map<string, HeldRemovals>()
   /** Spaces that are judged once more is known. */
   readonly #waiting = new Set<string>()
   /** All that was in the mailboxes at the start is looked at, once. */
@@ -252,7 +260,7 @@ export class Brake {
   }
 
   /** What is held of a placement; `unknown` as long as nobody has looked. */
-  holdOf(space: string, placement: string): Hold | 'unknown' | undefined {
+  holdOf(space: string, placement: string): HeldRemovals | 'unknown' | undefined {
     const ledger = this.#list.known(space)
     if (ledger?.reported.has(placement)) return this.#holds.get(space)
     return ledger?.inherited.has(placement) ? 'unknown' : undefined
@@ -277,7 +285,7 @@ export class Brake {
   }
 
   /** The hold of a space, and the first by name of the placements that are told of it. */
-  holdIn(space: string): { readonly hold: Hold; readonly placement: string | undefined } | undefined {
+  holdIn(space: string): { readonly hold: HeldRemovals; readonly placement: string | undefined } | undefined {
     const hold = this.#holds.get(space)
     return hold && { hold, placement: [...(this.#list.known(space)?.reported ?? [])].sort()[0] }
   }

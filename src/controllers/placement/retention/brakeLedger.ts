@@ -215,7 +215,7 @@ export function digestOf(removal: Removal): readonly [number, number] {
 }
 
 /** What is held, as an EdgePlacement is told. */
-export interface Hold {
+export interface HeldRemovals {
   readonly since: string
   readonly hash: string
   readonly copies: number
@@ -226,7 +226,7 @@ export interface Hold {
 export const DELETION_HELD = 'DeletionHeld'
 const EXAMPLES = 3
 /** `held`: at least one. */
-export function holdOf(held: readonly Removal[], since: string): Hold {
+export function holdOf(held: readonly Removal[], since: string): HeldRemovals {
   const clusters = new Set(held.map(({ mailbox }) => mailbox)).size
   return { since, hash: planHash(held, since), copies: held.length, clusters, examples: firstOf(held) }
 }

@@ -13,7 +13,7 @@ import type { Inventory } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { WaitingIntakes } from '../join/waitingIntakes.ts'
 import type { Brake } from '../retention/brake.ts'
-import { DELETION_HELD, type Hold } from '../retention/brakeLedger.ts'
+import { DELETION_HELD, type HeldRemovals } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
 
 export interface HoldReportsDeps {
@@ -27,7 +27,7 @@ export interface HoldReportsDeps {
 }
 
 /** `undefined`: nothing is held. */
-export type KnownHold = Hold | undefined | 'unknown'
+export type KnownHold = HeldRemovals | undefined | 'unknown'
 
 /** The condition of a placement that waits for an intake. */
 export const INTAKE_WAITS = 'IntakeWaits'
@@ -123,7 +123,7 @@ export class HoldReports {
 }
 
 function heldCondition(
-  hold: Hold | undefined,
+  hold: HeldRemovals | undefined,
   { metadata: { name, annotations = {} } }: KubeObject,
   inventory: Pick<Inventory, 'clusterName'>,
 ): Condition {

@@ -111,7 +111,7 @@ t.test('what is written is selected once, when something selects it', async t =>
   const { server, wds, figures } = await world(t, new FakeClock())
   const selected = async () => {
     await server.quiet()
-    const { counts, sum } = figures().stages.selected
+    const { counts, sum } = figures().stageTimes.selected
     return [counts.reduce((all, one) => all + one, 0), sum]
   }
   await wds.create(MAPS, configMap('before', {}))

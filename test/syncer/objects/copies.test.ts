@@ -9,15 +9,8 @@ import {
   PROJECTED_LABEL,
   UPSYNCED,
 } from '../../../src/placement/words/placement.ts'
-import {
-  downsyncCopy,
-  isOurs,
-  isServersOwn,
-  mayOverwrite,
-  ownMark,
-  staysInMailbox,
-  upsyncCopy,
-} from '../../../src/syncer/objects/ownership.ts'
+import { downsyncCopy, upsyncCopy } from '../../../src/syncer/objects/copies.ts'
+import { isOurs, isServersOwn, mayOverwrite, ownMark, staysInMailbox } from '../../../src/syncer/objects/marks.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const deployment: KubeObject = {

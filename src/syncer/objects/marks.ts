@@ -1,11 +1,7 @@
-/**
- * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
- */
+/** The marks of downsync and upsync on an object, and whose it is by them. Pure. */
 
-import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
-import { goesToCluster, JOB_LABELS } from '../../placement/words/marks.ts'
 import {
   ADOPT,
   CLUSTER_RECORD,
@@ -15,8 +11,6 @@ import {
   isProjected,
   OVERWRITE,
   OWNER_ANNOTATION,
-  PROJECTED_LABEL,
-  PROJECTED_VALUE,
   UPSYNCED,
 } from '../../placement/words/placement.ts'
 
@@ -93,24 +87,6 @@ export function mayAdopt(object: Readonly<KubeObject>): boolean {
 }
 
 /**
- * What to apply in the cluster: the mailbox object without what servers and local controllers own.
- * `mark` makes it ours: only an object that we create is ours to delete, and a Namespace that is there by implication only when
- * it is empty, for others put things into it. `owner` is whom a later deletion is done for.
- */
-export function downsyncCopy(
-  object: Readonly<KubeObject>,
-  { apiVersion, mark, owner }: { apiVersion: string; mark: boolean; owner: string | undefined },
-): KubeObject {
-  const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
-  const annotations = transportable(object.metadata.annotations)
-  if (mark) annotations[isImplied(object) ? IMPLIED_ANNOTATION : DOWNSYNCED] = ownMark(object)
-  if (owner !== undefined) annotations[OWNER_ANNOTATION] = owner
-  // The label is what the cluster is watched by.
-  const labels = { ...object.metadata.labels, [PROJECTED_LABEL]: PROJECTED_VALUE }
-  return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
-}
-
-/**
  * Id of the space whose object it is: of one in the mailbox, or of one in the cluster that was applied in its name. `undefined`
  * when nothing says so, or somebody wrote something else there.
  */
@@ -136,16 +112,6 @@ export function spaceUser(id: string): string {
 
 const SPACE_ID = /^[a-z0-9]+$/
 
-/** What to apply in the mailbox for an object of the cluster. The status has a road of its own. */
-export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): KubeObject {
-  const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
-  const annotations = transportable(object.metadata.annotations)
-  annotations[UPSYNCED] = ownMark(object)
-  // A label inherited from a downsynced object would make the center take it for one of its own.
-  const { [PROJECTED_LABEL]: _label, ...labels } = object.metadata.labels ?? {}
-  return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
-}
-
 /** Of an object in the mailbox: whether it never goes to the cluster. A Secret that was placed asks the cluster for a token. */
 export function staysInMailbox(object: Readonly<KubeObject>): boolean {
   return isServersOwn(object) && !(isTokenSecret(object) && isProjected(object))
@@ -162,37 +128,4 @@ export function isServersOwn(object: Readonly<KubeObject>): boolean {
 /** Of a ConfigMap: whether it is the cluster's own note about whom it is served by. */
 export function isClusterRecord({ namespace, name }: { namespace?: string; name?: string }): boolean {
   return namespace === CLUSTER_RECORD.namespace && name === CLUSTER_RECORD.name
-}
-
-function carried(
-  object: Readonly<KubeObject>,
-  labels: Record<string, string>,
-  annotations: Record<string, string>,
-): KubeObject['metadata'] {
-  const { name, namespace } = object.metadata
-  return {
-    ...(name !== undefined && { name }),
-    ...(namespace !== undefined && { namespace }),
-    ...(Object.keys(labels).length > 0 && { labels }),
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-  }
-}
-
-/** Annotations that belong to one server stay there. */
-function transportable(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => goesToCluster(key)))
-}
-
-/** Fields that a server fills in for its own copy and refuses when they come from another one. */
-function withoutServerFields(copy: KubeObject): KubeObject {
-  const { spec } = copy
-  if (!isRecord(spec)) return copy
-  if (copy.kind === 'Namespace' && copy.apiVersion === 'v1') delete spec.finalizers
-  if (copy.kind === 'Job' && copy.apiVersion.startsWith('batch/') && spec.manualSelector !== true) {
-    delete spec.selector
-    const template = isRecord(spec.template) && isRecord(spec.template.metadata) ? spec.template.metadata : {}
-    for (const labels of [copy.metadata.labels, template.labels])
-      if (isRecord(labels)) for (const label of JOB_LABELS) delete labels[label]
-  }
-  return copy
 }
