@@ -69,7 +69,7 @@ export class Carriage {
   readonly #complete = Promise.withResolvers<void>()
   readonly #known = Promise.withResolvers<void>()
   #isKnown = false
-  /** Whether this run has searched the cluster, and what was deleted by name until then. */
+  /** Whether this run has searched the cluster, and what a restored center deleted by name until then. */
   #hasSearched = false
   readonly #deleted = new Set<string>()
   #forgetting: Promise<void> = Promise.resolve()
@@ -253,7 +253,8 @@ export class Carriage {
 
   #mailboxChanged({ key, object, previous, revision, isInferred }: MailboxChange): void {
     if (!isSyncConfig(key)) this.#reports.outcomes.changed(key, revision)
-    if (object === undefined && !isInferred && !this.#hasSearched) this.#deleted.add(keyText(key))
+    const isNamed = object === undefined && !isInferred
+    if (isNamed && this.feed.isRestored && !this.#hasSearched) this.#deleted.add(keyText(key))
     if (isInferred) this.brake.left(key, previous)
     else if (!isSyncConfig(key)) this.#downsync.sourceChanged(key, object, previous)
     if (carriesOrders(key, object, key.name)) this.orders.look()

@@ -3,10 +3,10 @@
  * those is refused as too old, and no revision is met twice.
  */
 import type { Whole } from '../body.ts'
-import { openDatabase } from '../level/database.ts'
+import { isOfFullDisk, openDatabase } from '../level/database.ts'
 import { FreshRows } from '../level/freshRows.ts'
 import { makeFolder } from '../level/storeFolder.ts'
-import type { Revision } from '../store.ts'
+import { type Revision, StorageError } from '../store.ts'
 import type { ArchiveHeader } from './archive.ts'
 import { type ArchiveContent, type ArchiveVisitor, readArchive } from './readArchive.ts'
 
@@ -22,7 +22,7 @@ export interface RestoredArchive extends ArchiveContent {
 
 /**
  * @param path of the store, where there is nothing yet; what is there after a failure is worth nothing
- * @throws ArchiveError, StorageError `Failed`, and what the source throws
+ * @throws ArchiveError, StorageError `Failed` or `Full`, and what the source throws
  */
 export async function restoreArchive(
   source: AsyncIterable<Buffer>,
@@ -43,6 +43,9 @@ export async function restoreArchive(
     const revision = raised(content.header, nowMs)
     await rows.finish(revision)
     return { ...content, revision }
+  } catch (error) {
+    if (!isOfFullDisk(error)) throw error
+    throw new StorageError('Full', `the disk of ${path} is full: make room on it, and restore again`, { cause: error })
   } finally {
     await db.close()
   }

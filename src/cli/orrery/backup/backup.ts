@@ -1,4 +1,5 @@
 /** `orrery backup`: an archive of a server, taken over HTTPS while it serves, or out of the data dir of one that does not run. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
 import { BACKUP_PATH } from '../../../apiserver/backup/backupPath.ts'
 import { newSeal, type Seal } from '../../../apiserver/backup/sealedFiles.ts'
 import { serverArchive } from '../../../apiserver/backup/serverArchive.ts'
@@ -70,6 +71,11 @@ async function ofServer(
     const server = httpServer(options)
     try {
       await take(server.bytes({ method: 'POST', path: BACKUP_PATH, accept: '*/*', ...(body && { body }) }))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error
+      throw new Error(`${options.server} gives no backups: upgrade the server, or stop it and give --data-dir`, {
+        cause: error,
+      })
     } finally {
       server.close()
     }
