@@ -1,4 +1,5 @@
 /** Two teams read by kubectl, as if each were a cluster, reports of two clusters: server and syncers are processes. */
+import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
@@ -88,8 +89,8 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   t.pass('both teams place on both clusters')
 
   const access = await loadKubeconfig(florin.kubeconfig, 'base')
-  const urlOf = (space: string, location: string): string =>
-    `${florin.url}/services/reported/clusters/${space}/locations/${location}`
+  const urlOf = (space: string, location?: string): string =>
+    `${florin.url}/services/reported/clusters/${space}${location === undefined ? '' : `/locations/${location}`}`
   const viewOf = (space: string, location: string): SpaceClient => {
     const client = httpSpaceClient({ ...access.options, server: urlOf(space, location) })
     t.teardown(() => client.close())
@@ -114,7 +115,7 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   }
 
   const home = temporaryDir(t)
-  const kubectl = (space: string, location: string, which = kubectls.at(-1)!): KubectlSession =>
+  const kubectl = (space: string, location?: string, which = kubectls.at(-1)!): KubectlSession =>
     new KubectlSession(which, home, [
       '--kubeconfig',
       florin.kubeconfig,
@@ -135,6 +136,39 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   const refused = await kubectl('root:wmw1', locations[0]).run('delete deployment web -n shop')
   t.match(refused.err, /reports of clusters are read-only; write at \/clusters\/root:wmw1\/apis\/apps\/v1/)
 
+  const both = await kubectl('root:wmw1').ok('get polr -A')
+  t.match(both, /^NAMESPACE +LOCATION +NAME +FAIL\nshop +imw1.florin +web +1\nshop +imw1.naples +web +2\n?$/)
+  t.match(
+    (await kubectl('root:wmw1').run('get polr web -n shop')).err,
+    /at several locations: imw1.florin, imw1.naples;/,
+  )
+  t.match(
+    await kubectl('root:wmw1').ok('get polr -A -l edge.kubestellar.io/location=imw1.naples -o name'),
+    /^[^\n]+web\n?$/,
+  )
+  t.match(await kubectl('*').ok('get configmaps -n lea'), /root:lea +all.florin +page .*\nroot:lea +all.naples +page /)
+  const all = kubectl('root:wmw1').follow('get polr -n shop --watch-only --no-headers')
+  t.teardown(() => all.stop())
+
+  // an unmodified informer, of one cluster
+  const config = new KubeConfig()
+  config.loadFromFile(florin.kubeconfig)
+  config.setCurrentContext('base')
+  const server = urlOf('root:wmw1', locations[1])
+  const { name } = config.getCurrentCluster()!
+  config.clusters = config.clusters.map(each => (each.name === name ? { ...each, server } : each))
+  const custom = config.makeApiClient(CustomObjectsApi)
+  const { group, version, resource: plural } = REPORTS
+  const informer = makeInformer<KubernetesObject>(
+    config,
+    `/apis/${group}/${version}/namespaces/shop/${plural}`,
+    async () => await custom.listNamespacedCustomObject({ group, version, namespace: 'shop', plural }),
+  )
+  t.teardown(() => informer.stop())
+  const changed = new Promise<KubernetesObject>(resolve => informer.on('update', resolve))
+  await informer.start()
+  t.equal(informer.list().length, 1)
+
   const followed = kubectl('root:wmw1', locations[1]).follow('get policyreports -n shop --watch --no-headers')
   t.teardown(() => followed.stop())
   t.match((await followed.lines.next()).value, /^web +2$/)
@@ -142,4 +176,7 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   await until(viewOf('root:wmw1', locations[0]), REPORTS, at('web'), has(50))
   await naples.patch(REPORTS, at('web'), 'merge', { summary: { fail: 7 } })
   t.match((await followed.lines.next()).value, /^web +7$/, 'of one cluster, and not of the other')
+  t.match(await changed, { summary: { fail: 7 } })
+  t.match((await all.lines.next()).value, /^imw1.florin +web +50$/)
+  t.match((await all.lines.next()).value, /^imw1.naples +web +7$/)
 })
