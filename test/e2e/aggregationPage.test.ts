@@ -267,6 +267,8 @@ t.test('a server behind a real kube-apiserver', { skip, timeout: FILE_LIMIT_MS }
 
   await t.test('a namespace of the host ends at once, and waits while the server is down', async t => {
     startControllers(t, cluster.kubeconfig, ['namespace'])
+    // a probe may have met the moment in which no front proxy was known
+    await available()
     const admin = ground.host('admin')
     const ends = async (name: string): Promise<void> => {
       await admin.ok(admin.post('/api/v1/namespaces', { metadata: { name } }))

@@ -54,7 +54,6 @@ export class HostAddress {
     try {
       // one that may be shared could be shared by another server, too
       const at = this.#port ?? (await freePort(bindAddress, port))
-      listener.use(this.#proxy)
       await listener.listen(bindAddress, at, isShared)
       this.#port = at
     } catch (error) {
@@ -63,6 +62,8 @@ export class HostAddress {
         cause: error,
       })
     }
+    // at once: no connection has come yet, and no other description of the front proxy either
+    listener.use(this.#proxy)
     this.#listener = listener
     former?.stopListening()
     if (former === undefined) this.#follower.start()

@@ -485,3 +485,14 @@ t.test('discovery: aggregated and classic say the same, a failed group is never 
     ])
   }
 })
+
+t.test('through a host cluster there are spaces, and no streams of them', async t => {
+  const client = httpClient({ server: 'https://127.0.0.1:1/apis/tenancy.kcp.io/v1alpha1/spaces', insecure: true })
+  t.teardown(() => client.close())
+  const stream = client.stream({ space: 'root:a', signal: AbortSignal.timeout(1000) })
+  const refused = {
+    reason: 'MethodNotAllowed',
+    message: /leads through a host cluster, which carries no space streams/,
+  }
+  await t.rejects(stream[Symbol.asyncIterator]().next(), refused)
+})
