@@ -47,9 +47,13 @@ kind: EdgePlacement
 metadata: { name: ${name} }
 spec:
   locationSelectors: [{ matchLabels: { env: ${env} } }]
-  downsync:
-  - { apiGroup: "", resources: [namespaces, configmaps], labelSelectors: [{ matchLabels: { app: shop } }] }
-  - { apiGroup: apps, resources: [deployments], labelSelectors: [{ matchLabels: { app: shop } }] }
+  downsync: [{ labelSelectors: [{ matchLabels: { app: shop } }] }]
+`
+/** A kind that the members of a team may not read. */
+const ROLE = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: till, namespace: shop, labels: { app: shop } }
+rules: [{ apiGroups: [""], resources: [configmaps], verbs: [get] }]
 `
 
 /** Its image from the registry of each region, and more replicas in one of them alone. */
@@ -136,6 +140,13 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
     const to = join(dir, name, 'admin.kubeconfig')
     new Command(t, ['syncer', '--from-kubeconfig', join(dir, from), '--to-kubeconfig', to, '--qps', '0'])
   }
+  await type(admin, 'kubectl kubestellar bootstrap create --imw root:imw1 -o bootstrap.kubeconfig', { err: '' })
+  await type(
+    admin,
+    'kubectl kubestellar prep-for-syncer thaler --imw root:imw1 --bootstrap-kubeconfig bootstrap.kubeconfig -o thaler.yaml',
+    { out: /kubectl kubestellar approve thaler --imw root:imw1/ },
+  )
+  await type(admin, 'grep -c -- --credential-secret= thaler.yaml', { out: '1\n' })
   const inventory = 'kubectl ws root:imw1 > /dev/null'
   await type(
     admin,
@@ -153,12 +164,23 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
     )
     await type(admin, `kubectl kubestellar kubeconfig --for ${user} --space root:${team}`, { err: '' })
   }
+  const oidc = '--oidc-issuer-url https://id.example.org --oidc-client-id orrery'
+  await type(admin, `kubectl kubestellar kubeconfig --for shops --space root:shops ${oidc}`, {
+    out: /Wrote the kubeconfig of shops to shops\.kubeconfig: its user signs in at https:\/\/id\.example\.org/,
+  })
   await type(mia, 'kubectl kubestellar status', { out: /0 placements/ })
+  const slip = OWN.slice(OWN.indexOf('apiVersion: edge')).replace('region: us', 'region: uss')
+  file('slip.yaml', slip.replace('namespace: shop', 'namespace: default'))
+  await type(mia, 'kubectl apply --dry-run=server -f slip.yaml', {
+    err: /locationSelector matches no Location that this space may place on: none has region=uss/,
+  })
 
   day('Wednesday: the first deployment')
   file('app.yaml', APP)
   file('placement.yaml', placement('web', 'prod'))
-  await type(mia, 'kubectl apply -f placement.yaml')
+  await type(mia, 'kubectl apply -f placement.yaml', {
+    err: /Warning: .* selects only kinds that its author may get and list; it skips .*roles\.rbac/,
+  })
   await type(mia, 'kubectl kubestellar preview -f app.yaml', { code: 1, out: /web/, err: '' })
   await type(mia, 'kubectl apply -f app.yaml', { out: /deployment\.apps\/web created/, err: '' })
   await type(mia, `kubectl kubestellar wait -f app.yaml --for healthy --timeout ${PATIENCE}`)
@@ -166,6 +188,11 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
     out: /imw1\.florin +Applied.*imw1\.guilder +Applied/s,
   })
   await type(mia, 'kubectl kubestellar status --exit-code', { out: /web/ })
+  file('role.yaml', ROLE)
+  await type(admin, 'kubectl ws root:shops > /dev/null && kubectl apply -f role.yaml')
+  await type(admin, 'kubectl kubestellar why role/till -n shop --space root:shops', {
+    out: /without roles\.rbac\.authorization\.k8s\.io.*kubectl annotate edgeplacement web edge\.kubestellar\.io/s,
+  })
   await type(mia, 'kubectl kubestellar why deploy/wbe -n shop', { code: 1, err: /did you mean "web"/ })
   await type(mia, 'kubectl kubestellar status --space root:shosp', { code: 1, err: /root:shosp/ })
 
@@ -211,7 +238,7 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
   day('Saturday: a cluster is repaired')
   const at = 'florin --imw root:imw1'
   await type(admin, `kubectl kubestellar users ${at}`, { out: /root:shops/ })
-  await type(admin, `kubectl kubestellar drain ${at} --yes --timeout ${PATIENCE_MS / 1000}`, { out: /florin/ })
+  await type(admin, `kubectl kubestellar drain ${at} --yes --timeout ${PATIENCE}`, { out: /florin/ })
   await type(mia, 'kubectl kubestellar why deploy/web -n shop', { out: /imw1\.guilder +Applied/ })
   await type(admin, `kubectl kubestellar uncordon ${at}`)
   await type(mia, `kubectl kubestellar wait -f own.yaml --for healthy --timeout ${PATIENCE}`)
