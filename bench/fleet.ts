@@ -310,6 +310,7 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
   const ages: number[] = []
   /** Reports on an object follow each other, so that each has a sum. */
   const turns = new Map<string, Promise<void>>()
+  let count = 0
   const report = async (loop: Loop, name: string, ready: number): Promise<void> => {
     const id = `${name} ${loop.mailbox}`
     const sum = (sums.get(name) ?? 0) + ready - (reported.get(id) ?? 0)
@@ -327,7 +328,7 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
       const [loop, name] = [loops[(i * 7919) % loops.length]!, `map-${i % OBJECTS}`]
       const lateMs = begun + (i * 1000) / rate - performance.now()
       if (lateMs > 0) await new Promise(resolve => setTimeout(resolve, lateMs))
-      const turn = (turns.get(name) ?? Promise.resolve()).then(() => report(loop, name, 1 + (i % 1000)))
+      const turn = (turns.get(name) ?? Promise.resolve()).then(() => report(loop, name, ++count))
       turns.set(name, turn)
       writes.push(turn)
     }

@@ -29,9 +29,10 @@ function rowsOf(name: string, clusters: Readonly<Record<string, Said>>): unknown
   if (!collector) throw new Error(JSON.stringify(problems))
   const readings = Object.entries(clusters).map(([cluster, { status, obj = {}, propagation = {} }]) => {
     const collected = { obj, returned: { ...(status && { status }) }, inventory: { name: cluster }, propagation }
-    return [{ cluster }, read(collector, toCel(collected, undefined) as Collected)] as const
+    const reading = read(collector, toCel(collected, undefined) as Collected)
+    return { origin: { cluster }, isStale: false, readings: [reading] }
   })
-  const made = combine(collector, readings)
+  const made = combine(collector, readings, 0)
   if (made.totalErrors) throw new Error(JSON.stringify(made))
   return made.rows.map(({ columns }) => columns.map(plain))
 }

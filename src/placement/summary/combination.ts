@@ -40,7 +40,17 @@ export interface Combination {
 /** Errors that each list shows. */
 export const MAX_ERRORS = 20
 
-export function combine(collector: Collector, readings: Iterable<readonly [Origin, Reading]>): Combination {
+/** One cluster's part, or one carried object's. */
+export interface SummaryItem {
+  readonly origin: Origin
+  /** Nothing is known of its cluster now, and it has no readings. */
+  readonly isStale: boolean
+  /** One for each collector. */
+  readonly readings: readonly Reading[]
+}
+
+/** @param index of the collector among those of the items */
+export function combine(collector: Collector, items: Iterable<SummaryItem>, index: number): Combination {
   const { name, groupBy, combinedFields, select, limit } = collector
   const columns = [...groupBy, ...combinedFields, ...select].map(({ column }) => column)
   const subjects = new Set(combinedFields.map(({ column }) => column))
@@ -50,7 +60,9 @@ export function combine(collector: Collector, readings: Iterable<readonly [Origi
   const rowErrors = new FirstErrors()
   const aggregationErrors = new FirstErrors()
   if (combinedFields.length > 0 && groupBy.length === 0) groups.set('', newGroup(collector, []))
-  for (const [origin, reading] of readings) {
+  for (const { origin, isStale, readings } of items) {
+    if (isStale) continue
+    const reading = readings[index]!
     for (const { column, error } of reading.errors)
       (subjects.has(column) ? aggregationErrors : rowErrors).add(origin, column, error)
     if (!reading.passed) continue

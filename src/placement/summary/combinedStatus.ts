@@ -4,8 +4,7 @@ import { apiVersionOf } from '../../apimachinery/object.ts'
 import { parseObjectKey } from '../words/names.ts'
 import { COMBINED_STATUSES } from '../words/placement.ts'
 import type { Collector } from './collector.ts'
-import { type Combination, combine, type Origin } from './combination.ts'
-import type { Reading } from './reading.ts'
+import { type Combination, combine, type SummaryItem } from './combination.ts'
 
 /** One object in the clusters of a placement. */
 export interface ObjectSubject {
@@ -72,14 +71,6 @@ export function combinedStatusHead(subject: Subject, object: SubjectKind | undef
   }
 }
 
-/** One cluster's, or one carried object's. */
-export interface SummaryItem {
-  readonly origin: Origin
-  readonly isStale: boolean
-  /** One for each collector. */
-  readonly readings: readonly Reading[]
-}
-
 export interface Clusters {
   readonly total: number
   /** Names of those that are silent. */
@@ -89,19 +80,13 @@ export interface Clusters {
 /** All but name, labels and spec. */
 export function combinedResults(
   collectors: readonly Collector[],
-  items: readonly SummaryItem[],
+  items: Iterable<SummaryItem>,
   { total, stale }: Clusters,
 ): { clusters: object; staleClusters?: readonly string[]; results: readonly Combination[] } {
-  const heard = items.filter(({ isStale }) => !isStale)
   return {
     clusters: { total, stale: stale.length },
     ...(stale.length > 0 && { staleClusters: stale.toSorted().slice(0, MAX_STALE_NAMES) }),
-    results: collectors.map((collector, i) =>
-      combine(
-        collector,
-        heard.map(({ origin, readings }) => [origin, readings[i]!] as const),
-      ),
-    ),
+    results: collectors.map((collector, i) => combine(collector, items, i)),
   }
 }
 

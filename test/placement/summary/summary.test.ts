@@ -2,8 +2,8 @@
 import t from 'tap'
 import { toCel } from '../../../src/apimachinery/structural/celValues.ts'
 import { readCollector } from '../../../src/placement/summary/collector.ts'
-import { combine, type Origin } from '../../../src/placement/summary/combination.ts'
-import { type Collected, type Reading, read } from '../../../src/placement/summary/reading.ts'
+import { combine, type SummaryItem } from '../../../src/placement/summary/combination.ts'
+import { type Collected, read } from '../../../src/placement/summary/reading.ts'
 
 interface Vector {
   readonly name: string
@@ -122,12 +122,13 @@ const VECTORS: readonly Vector[] = [
   },
 ]
 
-function readingsOf({ clusters, obj = {} }: Vector, spec: object): [Origin, Reading][] {
+function readingsOf({ clusters, obj = {} }: Vector, spec: object): SummaryItem[] {
   const { collector, problems } = readCollector({ apiVersion: '', kind: '', metadata: { name: 'c' }, spec })
   if (!collector) throw new Error(JSON.stringify(problems))
   return Object.entries(clusters).map(([cluster, status]) => {
     const collected = { obj, returned: { ...(status && { status }) }, inventory: { name: cluster }, propagation: {} }
-    return [{ cluster }, read(collector, toCel(collected, undefined) as Collected)]
+    const reading = read(collector, toCel(collected, undefined) as Collected)
+    return { origin: { cluster }, isStale: false, readings: [reading] }
   })
 }
 
@@ -143,7 +144,7 @@ for (const vector of VECTORS) {
   t.test(vector.name, async t => {
     const { collector } = readCollector({ apiVersion: '', kind: '', metadata: { name: 'c' }, spec: vector.spec })
     const readings = readingsOf(vector, vector.spec)
-    const made = combine(collector!, readings)
+    const made = combine(collector!, readings, 0)
     t.same(
       made.rows.map(({ columns }) => columns.map(shown)),
       vector.rows,
@@ -151,7 +152,7 @@ for (const vector of VECTORS) {
     t.match(made, vector.more ?? {})
     t.equal(made.columnNames.length, made.rows[0]?.columns.length ?? made.columnNames.length)
     // whoever reports first
-    t.same(combine(collector!, readings.toReversed()), made)
+    t.same(combine(collector!, readings.toReversed(), 0), made)
   })
 }
 
@@ -161,14 +162,14 @@ t.test('fractions have one sum, whatever the order', async t => {
   const clusters = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name, i) => [name, { ready: 0.1 * (i + 1) }]))
   const readings = readingsOf({ clusters } as unknown as Vector, spec)
   const orders = [readings, readings.toReversed(), [...readings.slice(2), ...readings.slice(0, 2)]]
-  t.equal(new Set(orders.map(order => JSON.stringify(combine(collector!, order)))).size, 1)
+  t.equal(new Set(orders.map(order => JSON.stringify(combine(collector!, order, 0)))).size, 1)
 })
 
 t.test('a thousand groups are counted, and as many shown as asked for', async t => {
   const spec = { groupBy: [{ name: 'g', def: 'returned.status.g' }], combinedFields: [COUNT], limit: 5 }
   const { collector } = readCollector({ apiVersion: '', kind: '', metadata: { name: 'c' }, spec })
   const clusters = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`c${i}`, { g: 999 - i }]))
-  const made = combine(collector!, readingsOf({ clusters } as unknown as Vector, spec))
+  const made = combine(collector!, readingsOf({ clusters } as unknown as Vector, spec), 0)
   t.equal(made.totalRows, 1000)
   t.same(
     made.rows.map(({ columns }) => shown(columns[0])),

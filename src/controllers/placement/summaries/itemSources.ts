@@ -9,6 +9,7 @@ import { type UpsyncTests, upsyncs } from '../../../placement/select/placementSp
 import type { Origin } from '../../../placement/summary/combination.ts'
 import { type Collected, type Reading, read } from '../../../placement/summary/reading.ts'
 import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
+import type { Ways } from '../../../placement/words/ways.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { WorkStatuses } from '../status/workStatuses.ts'
@@ -18,7 +19,7 @@ import type { Item, ItemSource } from './readings.ts'
 interface Common {
   readonly space: string
   /** Mailboxes of the clusters that the placement leads to. */
-  readonly mailboxes: ReadonlySet<string>
+  readonly mailboxes: Pick<Ways, 'has' | 'keys'>
   readonly collectors: readonly UsedCollector[]
   readonly mailbox: (name: string) => Mailbox | undefined
   /** As the space calls the cluster of a mailbox. */
@@ -45,7 +46,7 @@ export class CopyItems implements ItemSource {
   }
 
   ids(): Iterable<string> {
-    return this.#deps.mailboxes
+    return this.#deps.mailboxes.keys()
   }
 
   async read(id: string, known: Item | undefined): Promise<Item | undefined> {
@@ -98,7 +99,7 @@ export class CarriedItems implements ItemSource {
   }
 
   *ids(): Generator<string> {
-    for (const name of this.#deps.mailboxes)
+    for (const name of this.#deps.mailboxes.keys())
       for (const key of this.#deps.mailbox(name)?.carried.keys() ?? [])
         if (this.#isAsked(name, key)) yield `${name} ${key}`
   }

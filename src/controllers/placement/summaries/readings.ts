@@ -3,7 +3,7 @@
  * asks for the summary: changes in a row cost one evaluation.
  */
 import type { Pace } from '../../../placement/desks/answered.ts'
-import type { SummaryItem } from '../../../placement/summary/combinedStatus.ts'
+import type { SummaryItem } from '../../../placement/summary/combination.ts'
 import type { UsedCollector } from './collectors.ts'
 
 export interface Item extends SummaryItem {
@@ -25,6 +25,8 @@ export class Readings {
   readonly #items = new Map<string, Item>()
   #touched = new Set<string>()
   #isWhole = false
+  #stale = 0
+  #newest = 0
   #running: Promise<void> | undefined
 
   constructor(collectors: readonly UsedCollector[]) {
@@ -35,8 +37,20 @@ export class Readings {
     return this.#items.size
   }
 
-  items(): Item[] {
-    return [...this.#items.values()]
+  /** As often as asked for. */
+  items(): Iterable<Item> {
+    return { [Symbol.iterator]: () => this.#items.values() }
+  }
+
+  /** Names of the silent clusters among them. */
+  staleClusters(): string[] {
+    if (this.#stale === 0) return []
+    return [...this.#items.values()].filter(({ isStale }) => isStale).map(({ origin }) => origin.cluster)
+  }
+
+  /** The newest revision of all that was read. */
+  get newest(): number {
+    return this.#newest
   }
 
   /** One may be another now, come or gone. */
@@ -72,17 +86,28 @@ export class Readings {
     let due: Iterable<string> = this.#touched
     if (!this.#isWhole) {
       const wanted = new Set(source.ids())
-      for (const id of this.#items.keys()) if (!wanted.has(id)) this.#items.delete(id)
+      for (const id of this.#items.keys()) if (!wanted.has(id)) this.#put(id, undefined)
       due = wanted
     }
     // changes from here on count for the next time
     this.#isWhole = true
     this.#touched = new Set()
     for (const id of due) {
-      const item = await source.read(id, this.#items.get(id))
-      if (item) this.#items.set(id, item)
-      else this.#items.delete(id)
+      this.#put(id, await source.read(id, this.#items.get(id)))
       if (pace.due) await pace.rest()
     }
+  }
+
+  #put(id: string, item: Item | undefined): void {
+    const before = this.#items.get(id)
+    if (before === item) return
+    if (before?.isStale) this.#stale--
+    if (!item) {
+      this.#items.delete(id)
+      return
+    }
+    if (item.isStale) this.#stale++
+    this.#newest = Math.max(this.#newest, item.revision)
+    this.#items.set(id, item)
   }
 }

@@ -23,6 +23,7 @@ import {
   subjectName,
 } from '../../../placement/summary/combinedStatus.ts'
 import { namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import type { Ways } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { ServedKind, ServedKinds } from '../inventory/servedKinds.ts'
@@ -70,6 +71,7 @@ interface Asked {
   readonly collectors: readonly UsedCollector[]
 }
 
+const NOWHERE: Ways = new Map()
 const RETRY_SECONDS = 2
 /** Readings of all spaces together, some hundred bytes each. */
 export const MAX_READINGS = 1_000_000
@@ -312,7 +314,7 @@ export class Summaries implements Answerer {
 
   async #whole(asked: Asked, head: KubeObject): Promise<KubeObject | undefined> {
     const { space, subject, fact, collectors } = asked
-    const mailboxes = new Set(this.#deps.join.waysOf(space, subject.placement)?.keys())
+    const mailboxes = this.#deps.join.waysOf(space, subject.placement) ?? NOWHERE
     const items = await this.#itemsOf(asked, mailboxes)
     if (!items) return undefined
     const id = `${space} ${idOf(subject)}`
@@ -324,16 +326,17 @@ export class Summaries implements Answerer {
     await readings.refresh(items, this.#deps.turns.begin({ owner: space }))
     // its weight is another now
     if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
-    const all = readings.items()
-    const stale = [...mailboxes].filter(this.#deps.isStale).map(name => this.#labelOf(space, name))
-    const revisions = [fact?.revision ?? 0, ...collectors.map(({ revision }) => revision)]
-    const newest = all.reduce((most, { revision }) => Math.max(most, revision), Math.max(...revisions))
+    const isStale = (name: string): boolean => this.#deps.isStale(name)
+    const stale = fact
+      ? readings.staleClusters()
+      : [...mailboxes.keys()].filter(isStale).map(name => this.#labelOf(space, name))
+    const newest = Math.max(fact?.revision ?? 0, readings.newest, ...collectors.map(({ revision }) => revision))
     return {
       ...head,
       metadata: { ...head.metadata, uid: fixedUid(`combined status ${id}`) },
       ...combinedResults(
         collectors.map(({ collector }) => collector),
-        all,
+        readings.items(),
         { total: mailboxes.size, stale },
       ),
       observedResourceVersion: String(newest),
@@ -341,7 +344,7 @@ export class Summaries implements Answerer {
   }
 
   /** `undefined`: the object is gone. */
-  async #itemsOf(asked: Asked, mailboxes: ReadonlySet<string>): Promise<ItemSource | undefined> {
+  async #itemsOf(asked: Asked, mailboxes: Ways): Promise<ItemSource | undefined> {
     const { space, spec, subject, fact, collectors } = asked
     const { sources, statuses, client, mailbox, isStale } = this.#deps
     const common = {
