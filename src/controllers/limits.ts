@@ -9,6 +9,8 @@ import * as customize from './placement/copies/customize.ts'
 import * as parameterExpansion from './placement/copies/parameterExpansion.ts'
 import * as replacementPath from './placement/copies/replacementPath.ts'
 import * as replacing from './placement/copies/replacing.ts'
+import * as itemSources from './placement/summaries/itemSources.ts'
+import * as summaries from './placement/summaries/summaries.ts'
 
 export const LIMITS: Limits = {
   'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': `${count(conditions.MAX_LISTED)}; ${count(conditions.MAX_FINALIZERS)}`,
@@ -17,6 +19,7 @@ export const LIMITS: Limits = {
   'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
   'Events about trouble, outages and conflicts of one space, and about its SyncTargets, and as many about holds; in which time': `${count(eventRecorder.MAX_OF_SPACE)}; ${duration(eventRecorder.REPEATED_AFTER_MS)}`,
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
+  'parts of clusters in CombinedStatuses that are kept; carried objects of one': `${count(summaries.MAX_READINGS)}; ${count(itemSources.MAX_CARRIED_ITEMS)}`,
   'steps that one aggregated ClusterRole gathers rules in, as it is shown': count(
     clusterRoleAggregationController.MOST_WORK,
   ),

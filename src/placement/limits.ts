@@ -9,9 +9,13 @@ import * as liveObjects from './desks/liveObjects.ts'
 import * as placementPreview from './desks/placementPreview.ts'
 import * as offer from './outcome/offer.ts'
 import * as outcome from './outcome/outcome.ts'
+import * as placementSpec from './select/placementSpec.ts'
 import * as selectorParts from './select/selectorParts.ts'
 import * as upsyncShare from './select/upsyncShare.ts'
 import * as spaceBudget from './spaces/spaceBudget.ts'
+import * as collector from './summary/collector.ts'
+import * as columnValue from './summary/columnValue.ts'
+import * as combination from './summary/combination.ts'
 import * as placementSlices from './words/placementSlices.ts'
 
 export const LIMITS: Limits = {
@@ -19,6 +23,8 @@ export const LIMITS: Limits = {
   'objects; bytes that a syncer carries up to a mailbox': `${count(spaceBudget.DEFAULT_UPSYNCED_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_UPSYNCED_BYTES)}`,
   "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": `${count(leftFields.MAX_POINTERS)}; ${count(leftFields.MAX_POINTER_LENGTH)}`,
   'patches of a Customizer; bytes of one; values in its `parameters`': `${count(customizerRules.MAX_PATCHES)}; ${bytes(customizerRules.MAX_PATCH_BYTES)}; ${count(customizerRules.MAX_VALUES)}`,
+  'StatusCollectors that one EdgePlacement names; errors of each sort in an answer': `${count(placementSpec.MAX_COLLECTORS)}; ${count(combination.MAX_ERRORS)}`,
+  'work of a StatusCollector for one cluster; characters of a value; parts of one': `${count(collector.MAX_COLLECTING_COST)} units of CEL; ${count(columnValue.MAX_TEXT)}; ${count(columnValue.MAX_PARTS)}`,
   'owners of an object that it refers to in a cluster': count(carriedOwners.MAX_CARRIED_OWNERS),
   'what a syncer lists of what is not so in its cluster; characters of each message': `${count(outcome.MAX_EXCEPTIONS)}; ${count(outcome.MAX_MESSAGE)}`,
   'objects of a PlacementPreview; all of them as JSON; at the same time, of one space': `${count(placementPreview.MAX_PREVIEWED)}; ${bytes(placementPreview.MAX_PREVIEW_BYTES)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,

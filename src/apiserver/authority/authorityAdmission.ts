@@ -3,7 +3,7 @@ import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { autoscalerWarnings } from './autoscalerWarnings.ts'
 import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
-import { collectorAdmission } from './collectorAdmission.ts'
+import { collectorAdmission, namedCollectors } from './collectorAdmission.ts'
 import { customizerAdmission } from './customizerAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
@@ -32,6 +32,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     leftFieldsAdmission,
     customizerAdmission,
     collectorAdmission,
+    namedCollectors,
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),

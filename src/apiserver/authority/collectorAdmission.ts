@@ -1,9 +1,16 @@
-/** StatusCollectors: each expression is compiled and priced when it is written, and a fault is refused with its field. */
+/**
+ * StatusCollectors: each expression is compiled and priced when it is written, and a fault is refused with its field. An EdgePlacement
+ * that names too many of them is refused, too.
+ */
 import { statusError } from '../../apimachinery/errors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { objects, strings } from '../../apimachinery/fields.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { MAX_COLLECTORS } from '../../placement/select/placementSpec.ts'
 import { readCollector } from '../../placement/summary/collector.ts'
 import { EDGE_GROUP, STATUS_COLLECTORS } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
+import { isPlacementWrite } from './placementWrites.ts'
 
 export const collectorAdmission: Admission = {
   stage: 'validate',
@@ -13,5 +20,18 @@ export const collectorAdmission: Admission = {
   admit({ type, object }) {
     const { problems } = readCollector(object)
     if (problems) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+  },
+}
+
+export const namedCollectors: Admission = {
+  stage: 'validate',
+  handles: isPlacementWrite,
+  concerns: ({ object, old }) => !old || !equalJson(object.spec, old.spec),
+  admit({ type, object }) {
+    const tests = ['downsync', 'upsync'].flatMap(list => objects(object.spec, list))
+    const names = new Set(tests.flatMap(test => strings(test.statusCollectors)))
+    if (names.size <= MAX_COLLECTORS) return
+    const remedy = `statusCollectors of all its tests and sets name ${names.size}, and may name ${MAX_COLLECTORS}; make several placements`
+    throw statusError.invalid(type, object.metadata.name ?? '', [fieldError.forbidden('spec', remedy)])
   },
 }

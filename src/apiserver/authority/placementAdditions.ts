@@ -4,6 +4,7 @@
  */
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { MAX_COLLECTORS } from '../../placement/select/placementSpec.ts'
 import { type KindLimits, limitOf } from '../../placement/select/selectedKinds.ts'
 import { groupOfTest } from '../../placement/words/placement.ts'
 
@@ -34,8 +35,6 @@ interface Test extends AddedTest {
   /** `undefined`: no criterion. */
   readonly labels: ReadonlySet<string> | undefined
   readonly namespaceLabels: ReadonlySet<string> | undefined
-  /** Names of StatusCollectors, which show parts of what the test selects to others. */
-  readonly collectors: ReadonlySet<string>
 }
 
 /** Of a placement, as everywhere: those behind carry nothing. */
@@ -46,8 +45,8 @@ const MAX_WORK = 1_000_000
 /** `old` is `undefined` for a new placement. `limits`: of the wide tests that were there. */
 export function addedTests(spec: unknown, old: unknown, limits: KindLimits = new Map()): AddedTest[] {
   const [now, before] = [records(spec, 'downsync'), records(old, 'downsync')]
-  const same = new Set(before.map(test => JSON.stringify(test)))
-  const changed = now.map(testOf).filter((_, i) => !same.has(JSON.stringify(now[i])))
+  const same = new Set(before.map(selectionText))
+  const changed = now.map(testOf).filter((_, i) => !same.has(selectionText(now[i]!)))
   const former = before.flatMap((test, i) => limited(testOf(test, i), limits, test))
   const covers = workOf(changed) * former.length <= MAX_WORK ? former : []
   const added = changed.flatMap(test => surplus(test, covers) ?? [])
@@ -58,6 +57,29 @@ export function addedTests(spec: unknown, old: unknown, limits: KindLimits = new
     ({ apiGroup, resources }) => !compared || released.some(set => meets(set, apiGroup, resources)),
   )
   return [...added, ...meant.map(test => ({ ...test, isNew: false }))]
+}
+
+/** StatusCollectors select nothing, and hold nothing back. */
+function selectionText({ statusCollectors: _, ...selection }: Record<string, unknown>): string {
+  return JSON.stringify(selection)
+}
+
+/**
+ * Tests of which a change shows objects by a StatusCollector that did not show them before: summaries have readers who may not read the
+ * objects. `limits`: of the wide tests.
+ */
+export function shownTests(spec: unknown, old: unknown, limits: KindLimits): AddedTest[] {
+  const [now, before] = [records(spec, 'downsync'), records(old, 'downsync')]
+  const names = new Set(now.flatMap(test => strings(test.statusCollectors)))
+  return [...names].slice(0, MAX_COLLECTORS).flatMap(name => {
+    const naming = (tests: readonly Record<string, unknown>[]): Test[] =>
+      tests.flatMap((test, i) =>
+        strings(test.statusCollectors).includes(name) ? limited(testOf(test, i), limits, test) : [],
+      )
+    const [shown, former] = [naming(now), naming(before)]
+    const covers = workOf(shown) * former.length <= MAX_WORK ? former : []
+    return shown.flatMap(test => surplus(test, covers) ?? [])
+  })
 }
 
 function workOf(tests: readonly Test[]): number {
@@ -71,11 +93,9 @@ interface UpsyncSet {
 
 /** Upsync sets that were there and are not any more as they were. */
 function releasedSets(spec: unknown, old: unknown): UpsyncSet[] {
-  // its collectors hold nothing back
-  const textOf = ({ statusCollectors: _, ...set }: Record<string, unknown>): string => JSON.stringify(set)
-  const now = new Set(records(spec, 'upsync').map(textOf))
+  const now = new Set(records(spec, 'upsync').map(selectionText))
   return records(old, 'upsync')
-    .filter(set => !now.has(textOf(set)))
+    .filter(set => !now.has(selectionText(set)))
     .map(({ apiGroup, resources }) => ({
       apiGroup: typeof apiGroup === 'string' ? apiGroup : '',
       resources: strings(resources),
@@ -131,7 +151,7 @@ function sharedKinds(test: Test, other: Test): KindPattern[] {
   return [...(resources ?? other.resources ?? test.resources ?? [undefined])].map(resource => ({ group, resource }))
 }
 
-const CRITERIA = ['resources', 'namespaces', 'names', 'labels', 'namespaceLabels', 'collectors'] as const
+const CRITERIA = ['resources', 'namespaces', 'names', 'labels', 'namespaceLabels'] as const
 
 function isSubset(some: ReadonlySet<string> | undefined, all: ReadonlySet<string> | undefined): boolean {
   return all === undefined || (some?.isSubsetOf(all) ?? false)
@@ -146,7 +166,6 @@ function testOf(test: Record<string, unknown>, i: number): Test {
     names: criterion(test.objectNames),
     labels: selectors(test.labelSelectors),
     namespaceLabels: selectors(test.namespaceSelectors),
-    collectors: new Set(strings(test.statusCollectors)),
     written: test,
     before: [],
     isNew: true,

@@ -24,7 +24,7 @@ import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Attributes, Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { type AddedTest, addedTests } from './placementAdditions.ts'
+import { type AddedTest, addedTests, shownTests } from './placementAdditions.ts'
 
 /** To the authorizer, for one write. Whoever may read a kind everywhere is asked about it once. */
 export const MAX_QUESTIONS = 2000
@@ -106,6 +106,12 @@ class Judgement {
       if (lacking === undefined) {
         if (isJudged(test)) limits.delete(key)
       } else limits.set(key, await this.#limit(test, lacking, limits.get(key)))
+    }
+    for (const test of shownTests(object.spec, old?.spec, limits)) {
+      const lacking = readsAll ? undefined : await this.#lackingOf(test)
+      if (lacking === undefined) continue
+      const why = `${test.field}.statusCollectors shows what ${JSON.stringify(this.#request.context.user.name)} may not read: ${forbiddenMessage(lacking)}`
+      throw this.#refused(`${why}; name collectors in a test of the kinds that you may get and list`)
     }
     const text = recordOf(limits)
     if (text === undefined || text.length <= MAX_RECORD) return text

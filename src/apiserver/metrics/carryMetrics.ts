@@ -2,8 +2,8 @@
  * How controllers and what is placed get on, as metrics. Of clusters only those are shown that are most behind, by names that the center
  * makes: nobody can invent series, and those of a cluster end with it.
  */
-import { type CarryFigures, type FigureDesk, STAGES } from '../../placement/desks/carryFigures.ts'
-import { gauge, type Metric } from './metric.ts'
+import { type CarryFigures, type FigureDesk, STAGES, type SummaryFigures } from '../../placement/desks/carryFigures.ts'
+import { gauge, type Metric, type Samples } from './metric.ts'
 
 export const CLUSTERS_SHOWN = 20
 
@@ -33,6 +33,15 @@ export class CarryBoard implements FigureDesk {
       gauge('orrery_controller_queue', 'Pieces of work that wait or run, by controller.', () =>
         Object.entries(this.#depths?.() ?? {}).map(([controller, depth]) => [{ controller }, depth]),
       ),
+      gauge('orrery_summary_readings', 'Parts of clusters in summaries that are kept.', () =>
+        ofSummaries(this.#figures, 'readings'),
+      ),
+      {
+        name: 'orrery_summary_evaluations_total',
+        help: 'Evaluations of StatusCollectors for one cluster or object.',
+        type: 'counter',
+        samples: () => ofSummaries(this.#figures, 'evaluations'),
+      },
       ofClusters('orrery_cluster_lag_objects', 'Changes that the syncer has not looked at.', 'objects'),
       ofClusters('orrery_cluster_lag_seconds', 'Since when the cluster is behind.', 'seconds'),
       {
@@ -46,4 +55,8 @@ export class CarryBoard implements FigureDesk {
       },
     ]
   }
+}
+
+function ofSummaries(figures: CarryFigures | undefined, what: keyof SummaryFigures): Samples {
+  return figures ? [[{}, figures.summaries()[what]]] : []
 }

@@ -11,7 +11,11 @@ export function beginAnswers(deps: PlacementTranslatorDeps, parts: Parts): () =>
   const { mailboxes, stages, join, locations, marks, retained, isPlacingKnown: isKnown } = parts
   outcomes?.deliverTo(parts.outcomes)
   previews?.deliverTo(previewsOf(deps, parts))
-  figures?.show({ stageTimes: stages, lagging: most => laggingClusters(mailboxes.all(), clock.now(), most) })
+  figures?.show({
+    stageTimes: stages,
+    lagging: most => laggingClusters(mailboxes.all(), clock.now(), most),
+    summaries: () => parts.summaries.figures,
+  })
   answers?.answerFor(WORK_STATUSES, parts.statuses)
   answers?.answerFor(CLUSTER_WORK_STATUSES, parts.clusterStatuses)
   answers?.answerFor(COMBINED_STATUSES, parts.summaries)

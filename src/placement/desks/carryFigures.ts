@@ -14,11 +14,19 @@ export interface LaggingCluster {
   readonly seconds: number
 }
 
+export interface SummaryFigures {
+  /** Parts of clusters and carried objects in summaries that are kept. */
+  readonly readings: number
+  /** Evaluations of StatusCollectors for one of them, since the start. */
+  readonly evaluations: number
+}
+
 export interface CarryFigures {
   /** Seconds, by stage. */
   readonly stageTimes: Readonly<Record<Stage, Distribution>>
   /** The clusters that are most behind, at most so many. */
   lagging(most: number): readonly LaggingCluster[]
+  summaries(): SummaryFigures
 }
 
 export interface FigureDesk {

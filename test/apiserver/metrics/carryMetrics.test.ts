@@ -18,6 +18,7 @@ t.test('stages, queues and the clusters that are most behind', async t => {
       asked = most
       return [{ mailbox: 'a-mb-b', objects: 4, seconds: 1.5 }]
     },
+    summaries: () => ({ readings: 7, evaluations: 9 }),
   })
   board.showQueues(() => ({ 'placement-translator': 3, 'where-resolver': 0 }))
   const text = shown()
@@ -25,6 +26,8 @@ t.test('stages, queues and the clusters that are most behind', async t => {
   t.match(text, 'orrery_controller_queue{controller="where-resolver"} 0')
   t.match(text, 'orrery_cluster_lag_objects{mailbox="a-mb-b"} 4')
   t.match(text, 'orrery_cluster_lag_seconds{mailbox="a-mb-b"} 1.5')
+  t.match(text, 'orrery_summary_readings 7\n')
+  t.match(text, 'orrery_summary_evaluations_total 9\n')
   t.equal(asked, CLUSTERS_SHOWN)
   t.match(text, 'orrery_placement_stage_duration_seconds_bucket{stage="delivered",le="1"} 1')
   t.match(text, 'orrery_placement_stage_duration_seconds_count{stage="delivered"} 2')

@@ -26,6 +26,8 @@ interface Common {
   readonly labelOf: (mailbox: string) => string
   /** Whether the cluster of a mailbox is silent. */
   readonly isStale: (mailbox: string) => boolean
+  /** Counts. */
+  readonly evaluated: () => void
 }
 
 export interface CopyItemsDeps extends Common {
@@ -78,6 +80,7 @@ export class CopyItems implements ItemSource {
     const propagation = { state, reason, message, health, healthMessage, lastReturnedUpdateTimestamp }
     this.#object ??= reads ? toCel(shownOf(this.#deps.source, false), undefined) : {}
     const collected = collectedOf(origin, this.#object, reported, propagation)
+    this.#deps.evaluated()
     return { origin, isStale: false, readings: readAll(collectors, collected), revision, stamp }
   }
 }
@@ -87,7 +90,7 @@ export interface CarriedItemsDeps extends Common {
   readonly client: Client
 }
 
-/** Objects of one summary that are read; those behind are counted. */
+/** Objects that one summary is about. */
 export const MAX_CARRIED_ITEMS = 20_000
 
 /** By mailbox and key. */
@@ -99,18 +102,23 @@ export class CarriedItems implements ItemSource {
   }
 
   *ids(): Generator<string> {
+    let left = MAX_CARRIED_ITEMS
     for (const name of this.#deps.mailboxes.keys())
       for (const key of this.#deps.mailbox(name)?.carried.keys() ?? [])
-        if (this.#isAsked(name, key)) yield `${name} ${key}`
+        if (left > 0 && this.#isAsked(name, key)) {
+          left--
+          yield `${name} ${key}`
+        }
   }
 
-  async read(id: string, known: Item | undefined): Promise<Item | undefined> {
+  async read(id: string, known: Item | undefined, count: number): Promise<Item | undefined> {
     const { collectors, client, mailbox, labelOf, isStale } = this.#deps
     const blank = id.indexOf(' ')
     const [name, key] = [id.slice(0, blank), id.slice(blank + 1)]
     const box = mailbox(name)
     const carried = box?.carried.get(key)
     if (!box || !carried || !this.#isAsked(name, key)) return undefined
+    if (!known && count >= MAX_CARRIED_ITEMS) return undefined
     const origin = { cluster: labelOf(name), object: describeObject(parseObjectKey(key)) }
     if (isStale(name)) return staleItem(origin)
     const stamp = `${origin.cluster}\n${carried.resourceVersion}`
@@ -120,6 +128,7 @@ export class CarriedItems implements ItemSource {
     const object = await unlessGone(client.in(box.space).get(carried.resource, ref))
     if (!object) return undefined
     const collected = collectedOf(origin, toCel(shownOf(object, true), undefined), object.status, {})
+    this.#deps.evaluated()
     return {
       origin,
       isStale: false,

@@ -16,8 +16,8 @@ export interface Item extends SummaryItem {
 export interface ItemSource {
   /** All that there are. */
   ids(): Iterable<string>
-  /** `known` itself where nothing has changed; `undefined`: it is not there. */
-  read(id: string, known: Item | undefined): Promise<Item | undefined>
+  /** `known` itself where nothing has changed; `undefined`: it is not there. `count`: how many there are. */
+  read(id: string, known: Item | undefined, count: number): Promise<Item | undefined>
 }
 
 export class Readings {
@@ -93,7 +93,7 @@ export class Readings {
     this.#isWhole = true
     this.#touched = new Set()
     for (const id of due) {
-      this.#put(id, await source.read(id, this.#items.get(id)))
+      this.#put(id, await source.read(id, this.#items.get(id), this.#items.size))
       if (pace.due) await pace.rest()
     }
   }

@@ -15,6 +15,7 @@ import type {
   AnswerRow,
   Pace,
 } from '../../../placement/desks/answered.ts'
+import type { SummaryFigures } from '../../../placement/desks/carryFigures.ts'
 import { collectorsOf, type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
 import {
   combinedResults,
@@ -33,7 +34,7 @@ import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { WorkStatuses } from '../status/workStatuses.ts'
 import type { Collectors, UsedCollector } from './collectors.ts'
-import { CarriedItems, CopyItems } from './itemSources.ts'
+import { CarriedItems, CopyItems, MAX_CARRIED_ITEMS } from './itemSources.ts'
 import { type ItemSource, Readings } from './readings.ts'
 
 export interface SummariesDeps {
@@ -90,8 +91,16 @@ export class Summaries implements Answerer {
     weight: { limit: MAX_READINGS, of: ({ size }) => 1 + size },
   })
 
+  #evaluations = 0
+
   constructor(deps: SummariesDeps) {
     this.#deps = deps
+  }
+
+  get figures(): SummaryFigures {
+    let readings = 0
+    for (const [, { size }] of this.#kept) readings += size
+    return { readings, evaluations: this.#evaluations }
   }
 
   follow(space: string, follower: AnswerFollower): () => void {
@@ -339,6 +348,7 @@ export class Summaries implements Answerer {
         readings.items(),
         { total: mailboxes.size, stale },
       ),
+      ...(!fact && readings.size >= MAX_CARRIED_ITEMS && { isPartial: true }),
       observedResourceVersion: String(newest),
     }
   }
@@ -353,6 +363,7 @@ export class Summaries implements Answerer {
       collectors,
       mailbox,
       isStale,
+      evaluated: () => this.#evaluations++,
       labelOf: (name: string) => this.#labelOf(space, name),
     }
     if ('collector' in subject)
