@@ -56,8 +56,9 @@ export class ReportedReader implements KindReader {
     const { work, selection = EVERYTHING } = query
     const limit = query.limit && query.limit > 0 ? query.limit : undefined
     const { reader, sources } = this.#deps
-    const byMailbox = sources.now()
     const token = query.continue ? decodeContinue(query.continue) : undefined
+    // pages go by names: those of another revision would not follow on the ones before
+    const byMailbox = sources.now(token?.at)
     if (token && !NO_VERSIONS.includes(query.resourceVersion))
       throw statusError.badRequest('specifying resource version is not allowed when using continue')
     const asked = token ? token.at : revisionOfList(query, reader.revision)

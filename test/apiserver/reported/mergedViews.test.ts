@@ -257,6 +257,7 @@ t.test('rights are those of the space, and a tenant finds nothing of another', a
 t.test('a name that passes to another mailbox ends what began before, and a new list has it', async t => {
   const before = await admin.ok(admin.get(`${A}${MAPS_PATH}`))
   const watch = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${before.metadata.resourceVersion}`)
+  const page = metaOf(await admin.ok(admin.get(`${A}${MAPS_PATH}?limit=2`)))
   const former = await scene.mailbox('rome')
   await client.in(scene.inventory).delete(TARGETS, { name: 'rome' })
   t.same((await told(watch, 2)).sort(), ['DELETED other imw.rome', 'DELETED page imw.rome'])
@@ -276,6 +277,7 @@ t.test('a name that passes to another mailbox ends what began before, and a new 
   await center.settled()
   const old = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${before.metadata.resourceVersion}`)
   t.match(await old.rest(), [expired])
+  t.equal((await admin.get(`${A}${MAPS_PATH}?limit=2&continue=${page.continue}`)).code, 410)
   const list = await admin.ok(admin.get(`${A}${MAPS_PATH}`))
   t.same(placesOf(list), placesOf(before))
   const goesOn = await admin.watch(`${A}${MAPS_PATH}?watch=1&resourceVersion=${list.metadata.resourceVersion}`)
