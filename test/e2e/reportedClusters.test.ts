@@ -1,18 +1,24 @@
-/** Two teams read by kubectl, as if each were a cluster, reports of two clusters: server and syncers are processes. */
+/**
+ * Two teams read by kubectl, as if each were a cluster, reports of two clusters: server and syncers are processes. An unmodified controller
+ * with a token of its team reads them, too. A third cluster is a real one where KUBEBUILDER_ASSETS is set. It falls silent.
+ */
 import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
 import t from 'tap'
+import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { Api } from '../support/api.ts'
 import { findKubectls, KubectlSession } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { BINDINGS, GRANTS } from '../support/scene.ts'
-import { temporaryDir } from '../support/server.ts'
+import { accessOf, temporaryDir } from '../support/server.ts'
 import { at, deployment, map, there } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, namespace, PLACEMENTS, WORKSPACES } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
-import { condition, Florin } from './support/florin.ts'
+import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
+import { condition, Florin, simulatedCluster } from './support/florin.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const REPORTS = { group: 'wgpolicyk8s.io', version: 'v1alpha2', resource: 'policyreports' }
@@ -49,6 +55,7 @@ const report = (fail: number): KubeObject => ({
   summary: { fail },
 })
 
+t.setTimeout(FILE_LIMIT_MS)
 const kubectls = await findKubectls()
 const skip = kubectls.length > 0 ? false : 'no kubectl'
 t.test('two teams read by kubectl what two clusters report', { skip, timeout: FILE_LIMIT_MS }, async t => {
@@ -179,4 +186,123 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   t.match(await changed, { summary: { fail: 7 } })
   t.match((await all.lines.next()).value, /^imw1.florin +web +50$/)
   t.match((await all.lines.next()).value, /^imw1.naples +web +7$/)
+
+  // the third cluster reports, and falls silent: what follows does not wait for that
+  const third = await florin.join('oslo', { env: 'prod' }, assetsDir() ? startRealCluster : simulatedCluster)
+  await until(third.cluster, NAMESPACES, { name: 'shop' }, there)
+  await third.cluster.create(CRDS, DEFINITION)
+  await until(third.cluster, CRDS, { name: DEFINITION.metadata.name! }, isEstablished)
+  await third.cluster.create(REPORTS, report(9))
+  await until(florin.space(third.mailbox), REPORTS, at('web'), isAskedFor)
+  await third.syncer.end()
+
+  // what an autoscaler there sets, where the author leaves it
+  await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', {
+    spec: { ignoreDifferences: [{ group: 'apps', kind: 'Deployment', jsonPointers: ['/spec/replicas'] }] },
+  })
+  const isLeft = (object: KubeObject | undefined): boolean =>
+    object?.metadata.annotations?.['edge.kubestellar.io/left-fields'] !== undefined
+  await until(mailboxOf(1), DEPLOYMENTS, at('web'), isLeft)
+  const owners = (object: KubeObject | undefined): string =>
+    JSON.stringify(object?.metadata.managedFields?.filter(({ manager }) => manager === 'kubestellar-syncer'))
+  await until(naples, DEPLOYMENTS, at('web'), object => !owners(object).includes('f:replicas'))
+  await naples.patch(DEPLOYMENTS, at('web'), 'merge', { spec: { replicas: 4 } }, { fieldManager: 'autoscaler' })
+  const replicas = (wanted: number) => (object: KubeObject | undefined) => fieldAt(object?.spec, 'replicas') === wanted
+  const scaled = await until(viewOf('root:wmw1', locations[1]), DEPLOYMENTS, at('web'), replicas(4))
+  t.equal(scaled?.metadata.annotations?.['edge.kubestellar.io/live-fields'], '[{"path":"spec.replicas","live":"4"}]')
+  t.ok(replicas(1)(await viewOf('root:wmw1', locations[0]).get(DEPLOYMENTS, at('web'))), 'of that cluster alone')
+  t.match(await kubectl('root:wmw1', locations[1]).ok('get deployments -n shop'), /web +\d\/4 /)
+
+  // an unmodified controller, with a token of the workload space
+  const admin = new Api(accessOf(florin.kubeconfig))
+  t.teardown(() => admin.close())
+  const token = await tokenIn(wds, admin.in('root:wmw1'))
+  const seen: string[] = []
+  let wake = (): void => {}
+  for (const [i, location] of locations.entries()) {
+    const config = new KubeConfig()
+    config.loadFromOptions({
+      clusters: [
+        {
+          name: 'view',
+          server: urlOf('root:wmw1', location),
+          caData: Buffer.from(access.options.caPem ?? '').toString('base64'),
+        },
+      ],
+      users: [{ name: 'controller', token }],
+      contexts: [{ name: 'view', cluster: 'view', user: 'controller' }],
+      currentContext: 'view',
+    })
+    const kind = { group: REPORTS.group, version: REPORTS.version, plural: REPORTS.resource, namespace: 'shop' }
+    const api = config.makeApiClient(CustomObjectsApi)
+    const informer = makeInformer<KubernetesObject & { summary?: { fail?: number } }>(
+      config,
+      `/apis/${kind.group}/${kind.version}/namespaces/shop/${kind.plural}`,
+      () => api.listNamespacedCustomObject(kind) as never,
+    )
+    t.teardown(() => informer.stop())
+    for (const verb of ['add', 'update', 'delete'] as const)
+      informer.on(verb, ({ summary }) => {
+        seen.push(`${verb} ${i} ${summary?.fail}`)
+        wake()
+      })
+    await informer.start()
+  }
+  const sees = async (...wanted: string[]): Promise<void> => {
+    while (!wanted.every(one => seen.includes(one)))
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+    t.pass(wanted.join(', '))
+  }
+  await sees('add 0 50', 'add 1 7')
+  await naples.patch(REPORTS, at('web'), 'merge', { summary: { fail: 8 } })
+  await sees('update 1 8')
+  await naples.delete(REPORTS, at('web'))
+  await sees('delete 1 8')
+  t.notOk(
+    seen.some(one => one.startsWith('delete 0')),
+    'the other cluster still has it',
+  )
+
+  // what the silent cluster reported last stays, and says since when
+  const isSilent = (object: KubeObject | undefined): boolean =>
+    object?.metadata.annotations?.['edge.kubestellar.io/silent-since'] !== undefined
+  const last = await until(viewOf('root:wmw1', 'imw1.oslo'), REPORTS, at('web'), isSilent)
+  t.match(last, { summary: { fail: 9 } })
+  t.match(await kubectl('root:wmw1', 'imw1.oslo').ok('get polr -n shop'), /^SILENT +NAME +FAIL\n\d+\w* +web +9\n?$/)
 })
+
+/** Of a ServiceAccount that may read reports of policies. */
+async function tokenIn(space: SpaceClient, api: Api): Promise<string> {
+  const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' }
+  const metadata = { name: 'controller', labels: { 'edge.kubestellar.io/natured': 'true' } }
+  const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' }
+  await space.create(accounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { ...metadata, namespace: 'shop' },
+  })
+  await space.create(
+    { ...RBAC, resource: 'clusterroles' },
+    {
+      apiVersion: `${RBAC.group}/v1`,
+      kind: 'ClusterRole',
+      metadata,
+      rules: [{ apiGroups: [REPORTS.group], resources: [REPORTS.resource], verbs: ['get', 'list', 'watch'] }],
+    },
+  )
+  await space.create(
+    { ...RBAC, resource: 'clusterrolebindings' },
+    {
+      apiVersion: `${RBAC.group}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef: { apiGroup: RBAC.group, kind: 'ClusterRole', name: 'controller' },
+      subjects: [{ kind: 'ServiceAccount', name: 'controller', namespace: 'shop' }],
+    },
+  )
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const { status } = await api.ok(api.post('/api/v1/namespaces/shop/serviceaccounts/controller/token', request))
+  return (status as { token: string }).token
+}

@@ -112,13 +112,17 @@ export class Florin {
   }
 
   /** A further cluster with its syncer. */
-  async join(name: string, labels: Record<string, string>): Promise<{ cluster: SpaceClient; mailbox: string }> {
+  async join(
+    name: string,
+    labels: Record<string, string>,
+    startCluster: StartCluster = simulatedCluster,
+  ): Promise<{ cluster: SpaceClient; mailbox: string; syncer: Command }> {
     const [toCluster, mailbox] = await Promise.all([
-      simulatedCluster(this.#t, join(this.#dir, name)),
+      startCluster(this.#t, join(this.#dir, name)),
       registerCluster(this.#center, name, labels),
     ])
-    new Command(this.#t, ['syncer', ...(await this.#ends(mailbox, toCluster)), '--qps', '0'])
-    return { cluster: await clientOf(this.#t, toCluster), mailbox }
+    const syncer = new Command(this.#t, ['syncer', ...(await this.#ends(mailbox, toCluster)), '--qps', '0'])
+    return { cluster: await clientOf(this.#t, toCluster), mailbox, syncer }
   }
 
   async serve(mailbox: string, ...flags: string[]): Promise<Command> {
