@@ -282,6 +282,52 @@ t.test('Secrets are there where they are placed from the space, or a grant and a
   t.same(names(await admin.ok(admin.get(`${view(b, 'imw.paris')}/api/v1/secrets`))), ['b'])
 })
 
+t.test('a Secret that nobody granted does not come by a forged mark, and one whose grant ends goes', async t => {
+  const SECRETS = { ...MAPS, resource: 'secrets' }
+  const marks = { [UPSYNCED]: 'Secret/app/forged', [ASKED]: `${a},${b}` }
+  await client.in(paris).create(SECRETS, {
+    ...born('Secret', 'forged', { data: { x: 'c2VjcmV0' } }),
+    metadata: { name: 'forged', namespace: 'app', annotations: marks },
+  })
+  await world.present(paris, 'secrets app/forged', ({ metadata }) => metadata.annotations?.[ASKED] === undefined)
+  const path = (name: string): string => `${PARIS}/api/v1/namespaces/app/secrets/${name}`
+  t.equal((await admin.get(path('forged'))).code, 404)
+  const watch = await admin.watch(`${PARIS}/api/v1/secrets?watch=1&resourceVersion=0`)
+  t.teardown(() => watch.close())
+  t.match(await watch.take(1), [{ type: 'ADDED', object: { metadata: { name: 'granted' } } }])
+  await client.in(scene.inventory).delete(GRANTS, { name: 'secrets' })
+  t.match(await watch.take(1), [{ type: 'DELETED', object: { metadata: { name: 'granted' } } }])
+  t.equal((await admin.get(path('granted'))).code, 404)
+})
+
+t.test('names of 253 characters, and such with a colon', async t => {
+  const long = `a${'.b'.repeat(126)}`
+  await ofA.create(MAPS, configMap(long, {}))
+  await scene.place('roles', {
+    downsync: [
+      { apiGroup: 'rbac.authorization.k8s.io', resources: ['roles'], namespaces: ['app'], objectNames: ['*'] },
+    ],
+  })
+  const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' }
+  const metadata = { name: 'team:reader', namespace: 'app' }
+  await ofA.create(roles, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules: [] })
+  await world.present(paris, 'roles.rbac.authorization.k8s.io app/team:reader')
+  await world.present(paris, `configmaps app/${long}`)
+  t.match(await admin.ok(admin.get(`${PARIS}${MAPS_PATH}/${long}`)), { metadata: { name: long } })
+  const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/app/roles'
+  for (const name of ['team:reader', 'team%3Areader'])
+    t.match(await admin.ok(admin.get(`${PARIS}${path}/${name}`)), { metadata: { name: 'team:reader' } })
+  t.same(names(await admin.ok(admin.get(`${PARIS}${path}?fieldSelector=metadata.name%3Dteam%3Areader`))), [
+    'team:reader',
+  ])
+  t.equal((await admin.get(`${PARIS}${MAPS_PATH}/${'x'.repeat(254)}`)).code, 404)
+  const write = await admin.delete(`${PARIS}${path}/team:reader`)
+  t.match(write.body, { code: 405, message: /write at \/clusters\/root:a-wmw\/apis\/rbac.*\/roles\/team:reader/ })
+  await ofA.delete(PLACEMENTS, { name: 'roles' })
+  await ofA.delete(MAPS, { namespace: 'app', name: long })
+  await center.settled()
+})
+
 t.test('rights are those of the space, and a tenant finds nothing of another', async t => {
   const reader = await account(admin, a, 'reader', [
     { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] },
