@@ -273,7 +273,7 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   t.match(await kubectl('root:wmw1', 'imw1.oslo').ok('get polr -n shop'), /^SILENT +NAME +FAIL\n\d+\w* +web +9\n?$/)
 })
 
-/** Of a ServiceAccount that may read reports of policies. */
+/** The token of a ServiceAccount that may read reports of policies. */
 async function tokenIn(space: SpaceClient, api: Api): Promise<string> {
   const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' }
   const metadata = { name: 'controller', labels: { 'edge.kubestellar.io/natured': 'true' } }
