@@ -3,8 +3,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { parseObjectKey } from '../words/names.ts'
 import { COMBINED_STATUSES } from '../words/placement.ts'
-import type { Collector } from './collector.ts'
-import { type Combination, combine, type SummaryItem } from './combination.ts'
+import type { Combination } from './combination.ts'
 
 /** One object in the clusters of a placement. */
 export interface ObjectSubject {
@@ -79,14 +78,13 @@ export interface Clusters {
 
 /** All but name, labels and spec. */
 export function combinedResults(
-  collectors: readonly Collector[],
-  items: Iterable<SummaryItem>,
+  results: readonly Combination[],
   { total, stale }: Clusters,
 ): { clusters: object; staleClusters?: readonly string[]; results: readonly Combination[] } {
   return {
     clusters: { total, stale: stale.length },
     ...(stale.length > 0 && { staleClusters: stale.toSorted().slice(0, MAX_STALE_NAMES) }),
-    results: collectors.map((collector, i) => combine(collector, items, i)),
+    results,
   }
 }
 

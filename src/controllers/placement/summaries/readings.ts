@@ -3,7 +3,7 @@
  * asks for the summary: changes in a row cost one evaluation.
  */
 import type { Pace } from '../../../placement/desks/answered.ts'
-import type { SummaryItem } from '../../../placement/summary/combination.ts'
+import { type Combination, combine, type SummaryItem } from '../../../placement/summary/combination.ts'
 import type { UsedCollector } from './collectors.ts'
 
 export interface Item extends SummaryItem {
@@ -27,6 +27,7 @@ export class Readings {
   #isWhole = false
   #stale = 0
   #newest = 0
+  #results: readonly Combination[] | undefined
   #running: Promise<void> | undefined
 
   constructor(collectors: readonly UsedCollector[]) {
@@ -37,9 +38,11 @@ export class Readings {
     return this.#items.size
   }
 
-  /** As often as asked for. */
-  items(): Iterable<Item> {
-    return { [Symbol.iterator]: () => this.#items.values() }
+  /** Rows of each collector, worked out once for all answers between two changes. */
+  get results(): readonly Combination[] {
+    const items = { [Symbol.iterator]: () => this.#items.values() }
+    this.#results ??= this.collectors.map(({ collector }, i) => combine(collector, items, i))
+    return this.#results
   }
 
   /** Names of the silent clusters among them. */
@@ -101,6 +104,7 @@ export class Readings {
   #put(id: string, item: Item | undefined): void {
     const before = this.#items.get(id)
     if (before === item) return
+    this.#results = undefined
     if (before?.isStale) this.#stale--
     if (!item) {
       this.#items.delete(id)

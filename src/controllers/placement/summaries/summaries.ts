@@ -343,11 +343,7 @@ export class Summaries implements Answerer {
     return {
       ...head,
       metadata: { ...head.metadata, uid: fixedUid(`combined status ${id}`) },
-      ...combinedResults(
-        collectors.map(({ collector }) => collector),
-        readings.items(),
-        { total: mailboxes.size, stale },
-      ),
+      ...combinedResults(readings.results, { total: mailboxes.size, stale }),
       ...(!fact && readings.size >= MAX_CARRIED_ITEMS && { isPartial: true }),
       observedResourceVersion: String(newest),
     }
