@@ -1,5 +1,5 @@
 /**
- * What carries between a mailbox and its cluster: the parts of a syncer that serves, and who tells whom.
+ * The parts of a syncer that serves, between its mailbox and its cluster, and how they notify each other.
  *
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects.
@@ -88,7 +88,7 @@ export class Carriage {
     this.#queues = queues
     const session = randomUUID()
 
-    // What the mailbox says.
+    // from the mailbox
     this.feed = new MailboxFeed({
       client: center,
       space,
@@ -107,7 +107,7 @@ export class Carriage {
     const mirrorComplete = (): boolean => this.feed.complete
     this.#mailboxServed = new ServedResources(mailbox)
 
-    // What the mailbox is told beside status.
+    // reports to the center beside status
     this.#reports = new Reports({
       mailbox,
       session,
@@ -124,7 +124,7 @@ export class Carriage {
     })
     const { outcomes, refusals } = this.#reports
 
-    // What the cluster says.
+    // from the cluster
     this.#side = new ClusterSide({
       cluster,
       mailboxServed: this.#mailboxServed,
@@ -153,7 +153,7 @@ export class Carriage {
       signal,
     })
 
-    // What is done about both.
+    // into the cluster and back
     this.brake = new RemovalBrake({
       mirror,
       isRestored: () => this.feed.isRestored,
@@ -202,7 +202,7 @@ export class Carriage {
     return this.#known.promise
   }
 
-  /** What an earlier run knew of the mailbox is what there is to go by until the center tells. */
+  /** The state of an earlier run stands until the center sends a newer one. */
   restored(): void {
     this.brake.restore(this.feed.restoredHold)
     this.orders.look()
@@ -324,7 +324,7 @@ export class Carriage {
     await this.#queues[queue].run(reconcile, { concurrency: CONCURRENCY, signal: this.#deps.signal })
   }
 
-  /** What the mailbox holds beside what it tells the syncer itself. */
+  /** Objects of the mailbox beside the configs of the syncer. */
   *#carriedKeys(): Generator<SyncKey> {
     for (const { resource, object } of this.feed.mirror.values())
       if (!isSyncConfig(resource)) yield keyOf(resource, object)

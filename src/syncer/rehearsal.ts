@@ -47,7 +47,7 @@ export interface Rehearsed {
 export interface Rehearsal {
   /** By object; what would stay as it is is left out. */
   readonly acts: readonly Rehearsed[]
-  /** What is to be known beside that. */
+  /** Remarks beside the acts. */
   readonly notes: readonly string[]
 }
 
@@ -212,7 +212,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
   }
 }
 
-/** What a rehearsal, which reads no saved state, cannot know. */
+/** A remark on held removals: a rehearsal reads no saved state. */
 const NO_STATE = 'a syncer that kept its state removes at once what the center deleted by name since'
 const NOT_EMPTY = 'it came along with objects, and goes once nothing is in it any more'
 

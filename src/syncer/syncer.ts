@@ -30,7 +30,7 @@ export interface SyncerOptions extends Omit<WorkRuntime, 'guard'> {
   stateDir?: string
   /** Between two reports without news, where the center asks for no longer time. Default 70 s. */
   quietMs?: number
-  /** Of the SyncTarget that the mailbox must be for; any, when absent. */
+  /** Uid of the SyncTarget that the mailbox must be for. Absent: any. */
   syncTargetUid?: string
   /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
   adoptExisting?: boolean
@@ -41,9 +41,9 @@ export interface SyncerOptions extends Omit<WorkRuntime, 'guard'> {
   lease?: { holder: string; durationMs: number }
   /** The cluster in the name of a user, when what a space owns is to be written as `orrery:space:<id>`. */
   impersonate?: (user: string) => SpaceClient
-  /** What the cluster's owner lets it carry. Default: everything. */
+  /** Kinds and namespaces that the cluster's owner allows. Default: all. */
   allowance?: ClusterAllowance
-  /** What cluster and syncer are, for people who look at the SyncTarget. Default: it is not told. */
+  /** Versions of cluster and syncer, for people who look at the SyncTarget. Default: not reported. */
   versions?: () => Promise<ClusterVersions>
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }

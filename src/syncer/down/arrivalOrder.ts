@@ -71,7 +71,7 @@ export class ArrivalOrder {
   /** By whose the objects are. */
   readonly #spaces = new Map<string, Space>()
   #wasWhole = false
-  /** Of what has not come yet. */
+  /** Places of objects that have not come yet. */
   readonly #places = new Map<string, Place>()
 
   constructor(deps: ArrivalOrderDeps) {

@@ -76,11 +76,11 @@ const SOON = { requeueAfterMs: 50 }
 export class Carrier {
   readonly #deps: CarrierDeps
   readonly #pace: RepairPace
-  /** What could not be made: somebody else's may be there, which no watch of ours tells. */
+  /** Objects that could not be created: another owner's may be there, which no watch shows. */
   readonly #met = new Set<string>()
-  /** When that was written of which the cluster dropped fields. */
+  /** When objects were written of which the cluster dropped fields. */
   readonly #cutAtMs = new Map<string, number>()
-  /** What was somebody else's when it was last looked at. */
+  /** Objects of other owners, as of the last look. */
   readonly #strangers = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
@@ -277,7 +277,7 @@ export class Carrier {
     return now
   }
 
-  /** What the cluster made of what was just written. */
+  /** The outcome of a write by the cluster's answer. */
   #held(
     key: SyncKey,
     object: Readonly<KubeObject>,

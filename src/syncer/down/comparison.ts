@@ -24,7 +24,7 @@ export class Comparison {
     this.#deps = deps
   }
 
-  /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
+  /** The object in the cluster, read anew, beside the copy that would be written. */
   async compare(key: SyncKey, mirrored: Mirrored): Promise<Compared> {
     const {
       resource: { version },

@@ -39,11 +39,11 @@ export class Downsync {
   readonly #echoes: Echoes
   readonly #parts: ClusterParts
   readonly #order: ArrivalOrder
-  /** What was looked at in this run. */
+  /** Objects that this run has judged. */
   readonly #judged = new Set<string>()
   readonly #underWay = new Set<Promise<unknown>>()
   readonly #busy = new Set<string>()
-  /** What came while nothing may be written. */
+  /** Keys that arrived while nothing may be written. */
   #waiting: Map<string, SyncKey> | undefined
 
   constructor(deps: DownsyncDeps) {
@@ -63,7 +63,7 @@ export class Downsync {
     else this.#parts.removals.isLeftover(key, object)
   }
 
-  /** What the cluster may have of an object although no watch told. */
+  /** The cluster may hold the object although no watch shows it. */
   mayBeThere(key: SyncKey): void {
     this.#parts.removals.mayBeThere(key)
   }
@@ -80,7 +80,7 @@ export class Downsync {
     this.#order.whole()
   }
 
-  /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
+  /** Keys to be judged again whenever the mirror becomes complete: no watch may show them. */
   leftovers(): Iterable<SyncKey> {
     return this.#parts.removals.leftovers()
   }
@@ -116,7 +116,7 @@ export class Downsync {
     return this.#echoes.isFormers(keyText(key), key, object, live)
   }
 
-  /** What the cluster holds of an object now, beside what would be written. */
+  /** The object in the cluster now, beside the copy that would be written. */
   async compare(key: SyncKey): Promise<Compared> {
     const { mirror, plan, allowance } = this.#deps
     const mirrored = mirror.get(key)
@@ -162,7 +162,7 @@ export class Downsync {
     if (isKubernetesService(key, key.namespace, key.name)) return {}
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     if (mirrored) this.#parts.removals.sourceIsThere(key)
-    // Of this sort the cluster has its own, too.
+    // the cluster has its own of this sort
     if (mirrored && staysInMailbox(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
     this.#parts.carrier.leaves(key)
@@ -215,7 +215,7 @@ export class Downsync {
     }
   }
 
-  /** Who is to come later hears what became of it. */
+  /** Later objects of the order proceed by this outcome. */
   #inOrder(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Outcome {
     const { refusal, trouble, live } = outcome
     const health = live && healthOf(key, live)

@@ -73,7 +73,7 @@ export class EmptiedNamespaces {
     return undefined
   }
 
-  /** What cannot be seen counts as somebody's. */
+  /** Content that cannot be listed counts as another owner's. */
   async #contentOf(namespace: string): Promise<Content> {
     let content: Content = 'nothing'
     for (const resource of this.#deps.served.all()) {

@@ -203,7 +203,7 @@ export class ObjectWriter {
     }
   }
 
-  /** What we created counts as applied from now on: else fields that the center drops would stay ours for ever. */
+  /** Created fields count as applied from now on: else fields that the center drops would stay the syncer's for ever. */
   async #takeOver(
     resource: DiscoveredResource,
     key: SyncKey,
@@ -257,7 +257,7 @@ export class ObjectWriter {
     return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
   }
 
-  /** What the center says again is nobody else's any more: else it would stay when the center takes it away. */
+  /** Fields that the center declares again leave the other manager: else they would stay when the center drops them. */
   async #takeBack({ resource, key, cluster }: ApplyTarget, copy: KubeObject, live: KubeObject): Promise<KubeObject> {
     const still = stillLeft(copy, live)
     if (still === undefined) return live
@@ -265,7 +265,7 @@ export class ObjectWriter {
     return await cluster.patch(resource, refOf(key), 'apply', heldCopy(live, still), options)
   }
 
-  /** What an apply would make; `undefined` where somebody in the cluster, a webhook, allows no trying. */
+  /** The result of an apply as a dry run; `undefined` where a webhook of the cluster allows none. */
   async #tried(target: ApplyTarget, copy: KubeObject): Promise<KubeObject | undefined> {
     try {
       return await this.#applyDeclared(target, copy, { dryRun: true })

@@ -36,7 +36,7 @@ interface RemovalBrakeDeps {
   readonly clock: Clock
 }
 
-/** What changes together is told together. */
+/** Changes that come together are logged together. */
 const TELL_MS = 1000
 
 export class RemovalBrake {
@@ -104,7 +104,7 @@ export class RemovalBrake {
     return this.#unjudged === undefined
   }
 
-  /** What the note in the cluster confirms. */
+  /** The confirmation on the cluster's note. */
   confirmed(hash: string | undefined): void {
     this.#confirmed = hash
     this.#obey()

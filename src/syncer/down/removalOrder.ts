@@ -23,7 +23,7 @@ interface Leaving {
 
 interface Space {
   readonly owner: string
-  /** What is still there, by wave and phase. */
+  /** Objects that are still there, by wave and phase. */
   readonly ranks: Map<number, Map<string, Leaving>>
   readonly parked: Set<string>
   changedAtMs: number

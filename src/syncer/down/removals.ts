@@ -38,9 +38,9 @@ const LOOK_MS = { first: 1000, most: 300_000 }
 export class Removals {
   readonly #deps: RemovalsDeps
   readonly #order: RemovalOrder
-  /** What may be in the cluster without our having heard so. Not all of it is unwanted. */
+  /** Objects that may be in the cluster although no watch shows them. Not all of them are unwanted. */
   readonly #leftovers = new Map<string, SyncKey>()
-  /** What the mailbox held in this run and holds no more. */
+  /** Objects that the mailbox held in this run and holds no more. */
   readonly #left = new Map<string, { readonly isPreserved: boolean }>()
 
   constructor(deps: RemovalsDeps) {

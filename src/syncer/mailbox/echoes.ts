@@ -39,7 +39,7 @@ export class Echoes {
   readonly #changed = new Set<string>()
   #onChange: (() => void) | undefined
 
-  /** What an earlier run wrote. */
+  /** Records of an earlier run. */
   restore(echoes: Iterable<readonly [string, Echo]>): void {
     for (const [key, echo] of echoes) this.#byKey.set(key, echo)
   }
@@ -211,7 +211,7 @@ export class Echoes {
   }
 }
 
-/** What others change beside our fields, an autoscaler say, is none of our business. */
+/** Other managers, such as an autoscaler, may change their own fields. */
 function ownDigest(object: Readonly<KubeObject>): string | undefined {
   const own = ownPartOf(object)
   return own === undefined ? undefined : digest(own)

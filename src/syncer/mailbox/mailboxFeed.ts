@@ -47,13 +47,13 @@ interface MailboxFeedOptions extends Omit<WorkRuntime, 'guard'> {
   onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
-  /** What is kept in the cluster although the mailbox does not hold it, to be remembered. */
+  /** Keys that are retained in the cluster although the mailbox does not hold them. */
   held?(): SyncKey[]
   /** Whether the state is kept: told whenever it was written, or was not. */
   onKept?(isKept: boolean): void
 }
 
-/** What comes in swarms is written together. */
+/** Changes that arrive together are written together. */
 const SAVE_DELAY_MS = 1000
 /** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
@@ -66,13 +66,13 @@ export class MailboxFeed {
   #mailbox: string | undefined
   /** Logical-cluster id that the mirror belongs to. */
   #space: string | undefined
-  /** What a running snapshot has told. */
+  /** Keys of a running snapshot. */
   #seen: Set<string> | undefined
   /** The center knows what it told before: what is not there any more was deleted. */
   #isContinued = true
   #isMadeAnew = false
   #isRestored = false
-  /** What an earlier run held. */
+  /** Removals that an earlier run held. */
   #restoredHold: readonly SyncKey[] = []
   #complete = false
   #ending = false
@@ -118,7 +118,7 @@ export class MailboxFeed {
     return this.#isRestored
   }
 
-  /** What is spoken with the center; `undefined` before it said. */
+  /** The protocol of the center; `undefined` before it is known. */
   get protocol(): number | undefined {
     return this.#protocol
   }
@@ -145,7 +145,7 @@ export class MailboxFeed {
     }
   }
 
-  /** What an earlier run kept in the cluster although the mailbox did not hold it. */
+  /** Objects that an earlier run retained in the cluster although the mailbox did not hold them. */
   get restoredHold(): readonly SyncKey[] {
     return this.#restoredHold
   }

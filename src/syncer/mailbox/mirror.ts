@@ -31,7 +31,7 @@ export interface MirrorState {
   cursor: number
   /** The life of the center's store that the cursor belongs to; absent while the center has not said it. */
   epoch?: string | undefined
-  /** What stays in the cluster although the mailbox does not hold it. */
+  /** Keys that are retained in the cluster although the mailbox does not hold them. */
   held?: readonly SyncKey[]
 }
 

@@ -38,7 +38,7 @@ type Row = { type: 'put'; key: string; value: string } | { type: 'del'; key: str
 
 export class SyncerState {
   readonly mirror = new MailboxMirror()
-  /** What was written into the cluster. */
+  /** Records of writes into the cluster. */
   readonly echoes = new Echoes()
   readonly #dir: string | undefined
   readonly #logger: Logger
@@ -170,7 +170,7 @@ export class SyncerState {
     return database
   }
 
-  /** What is damaged stays damaged, and all of it can be read again. */
+  /** A damaged database stays damaged, and all of its content can be read again. */
   async #putAside(dir: string, error: unknown): Promise<void> {
     const aside = join(dir, DAMAGED)
     this.#logger.warn(

@@ -1,5 +1,5 @@
 /**
- * What an apply would let go of. A field that the center said once and leaves to defaults now stays in the cluster as it is:
+ * Fields that an apply releases. A field that the center said once and leaves to defaults now stays in the cluster as it is:
  * its value is handed over to another manager before it is released. What is gone from the source goes from the cluster. Pure.
  */
 import {
@@ -24,11 +24,11 @@ import { claimsOfOurs, SYNCER_MANAGER } from './marks.ts'
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'
 
-/** What an apply lets go of. */
+/** Fields that an apply releases. */
 export interface Released {
-  /** What the center says no more. */
+  /** Fields that the center declares no more. */
   readonly undeclared: FieldSet
-  /** What it leaves to the cluster: that stays as it is, whatever it is. */
+  /** Fields that it leaves to the cluster: their values stay. */
   readonly left: FieldSet
 }
 
@@ -142,12 +142,12 @@ function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet 
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
 }
 
-/** What the syncer says of an object. */
+/** Fields of the syncer in an object. */
 export function ownedByUs(live: Readonly<KubeObject>): FieldSet {
   return ownedBy(live, SYNCER_MANAGER)
 }
 
-/** What others than the syncer say of an object. */
+/** Fields of other managers in an object. */
 export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== SYNCER_MANAGER))
 }

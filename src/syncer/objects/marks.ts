@@ -26,7 +26,7 @@ export function isOurs(object: Readonly<KubeObject>, annotation: string): boolea
   return object.metadata.annotations?.[annotation] === ownMark(object)
 }
 
-/** What the cluster has of an object that the syncer made, as if nobody had taken that mark off. */
+/** The cluster's object with the mark of a creation, also where that was taken off. */
 export function asMade(live: Readonly<KubeObject>): Readonly<KubeObject> {
   if (isOurs(live, DOWNSYNCED)) return live
   const annotations = { ...live.metadata.annotations, [DOWNSYNCED]: ownMark(live) }
@@ -64,24 +64,24 @@ export function isStrangers(live: Readonly<KubeObject>): boolean {
   )
 }
 
-/** Of an object in the cluster: whether it was there before, and a syncer writes what the center says of it. */
+/** Whether an object was in the cluster before, and a syncer applies its copy over it. */
 export function isAdopted(live: Readonly<KubeObject>): boolean {
   if (live.metadata.deletionTimestamp !== undefined || !mayOverwrite(live)) return false
   if (isOurs(live, DOWNSYNCED) || isOurs(live, IMPLIED_ANNOTATION)) return false
   return claimsOfOurs(live).some(({ operation }) => operation === 'Apply')
 }
 
-/** What the syncer says of an object in the cluster. */
+/** Claims of the syncer on an object in the cluster. */
 export function claimsOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): ManagedFieldsEntry[] {
   return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === SYNCER_MANAGER && !subresource)
 }
 
-/** Of an object in the mailbox: whether what a cluster holds of it stays as it is. */
+/** Whether the cluster's object stays as it is, by the annotation of its copy in the mailbox. */
 export function isCreateOnly(object: Readonly<KubeObject>): boolean {
   return object.metadata.annotations?.[CREATE_ONLY] === 'true'
 }
 
-/** Of an object in the mailbox: whether it shall become of what a cluster holds under its name. */
+/** Whether a copy in the mailbox may adopt the cluster's object of its name. */
 export function mayAdopt(object: Readonly<KubeObject>): boolean {
   return object.metadata.annotations?.[ADOPT] === 'true'
 }
@@ -95,7 +95,7 @@ export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): st
   return id !== undefined && SPACE_ID.test(id) ? id : undefined
 }
 
-/** Of an object in the mailbox: whether it is a Namespace that nobody placed, which is there for what was placed in it. */
+/** Whether an object in the mailbox is a Namespace that no placement selects, there for its content. */
 export function isImplied(object: Readonly<KubeObject>): boolean {
   return object.kind === 'Namespace' && object.apiVersion === 'v1' && ownerOf(object) === undefined
 }
@@ -125,7 +125,7 @@ export function isServersOwn(object: Readonly<KubeObject>): boolean {
   return kind === 'ServiceAccount' && metadata.name === 'default'
 }
 
-/** Of a ConfigMap: whether it is the cluster's own note about whom it is served by. */
+/** Whether a ConfigMap is the cluster's note of its mailbox. */
 export function isClusterRecord({ namespace, name }: { namespace?: string; name?: string }): boolean {
   return namespace === CLUSTER_RECORD.namespace && name === CLUSTER_RECORD.name
 }

@@ -13,7 +13,7 @@ export function isEmptyValue(value: unknown): boolean {
   return isRecord(value) && Object.values(value).every(isEmptyValue)
 }
 
-/** Of two that are neither lists nor objects. */
+/** Compares two values that are neither lists nor objects. */
 export function isSameScalar(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!isTextual(a) || !isTextual(b)) return false

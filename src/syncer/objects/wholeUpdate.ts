@@ -95,7 +95,7 @@ function merged(live: unknown, copy: unknown, owned: Owned): unknown {
   return result
 }
 
-/** What stays of a value that the center sends no more. */
+/** The rest of a value that the center sends no more. */
 function without(live: unknown, owned: Owned): unknown {
   if (isEmptySet(owned.ours)) return cloneJson(live)
   if (owned.ours.children === undefined) return isEmptySet(owned.others) ? undefined : cloneJson(live)

@@ -52,9 +52,9 @@ interface Held {
 
 export class ClusterSide {
   readonly served: ServedResources
-  /** What the center projected, by its label. */
+  /** Copies of the center, by their label. */
   readonly projected: ClusterWatches
-  /** What upsync asks for: whole resources. */
+  /** Whole resources that upsync sets name. */
   readonly born: ClusterWatches
   readonly definitions: ClusterWatches
   readonly #deps: ClusterSideDeps
@@ -230,7 +230,7 @@ export class ClusterSide {
     this.born.want(up.filter(watchable))
   }
 
-  /** What nobody looks at nobody can list: the kind is told instead of its objects. */
+  /** A kind that is not watched has no list of objects: the log names the kind. */
   #logUnwatched(resource: GroupResource): void {
     const name = groupResourceName(resource)
     if (this.#unwatched.has(name)) return
@@ -265,7 +265,7 @@ export class ClusterSide {
     queues.down.add(key)
     queues.status.add(key)
     if (type !== 'delete' || groupResourceName(key) !== 'namespaces') return
-    // What could not be applied while the Namespace was going away can be now.
+    // objects that waited for the end of the Namespace can be applied now
     this.#add('down', mirror.values(), ({ object: inside }) => inside.metadata.namespace === key.name)
   }
 

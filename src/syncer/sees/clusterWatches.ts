@@ -45,7 +45,7 @@ interface ClusterWatchesDeps extends Runtime {
 export class ClusterWatches {
   readonly #deps: ClusterWatchesDeps
   readonly #watched = new Map<string, Watched>()
-  /** Of watches that nobody wants any more. */
+  /** Watches that are ending. */
   readonly #ending = new Set<Promise<void>>()
 
   constructor(deps: ClusterWatchesDeps) {

@@ -1,4 +1,4 @@
-/** What a server serves, from discovery, asked again when its CRDs change or something expected is missing. */
+/** Kinds of a server from discovery, refreshed when its CRDs change or an expected kind is missing. */
 
 import { objects, record } from '../../apimachinery/fields.ts'
 import { nearestVersion } from '../../apimachinery/nearestVersion.ts'

@@ -27,14 +27,14 @@ import type { Outcomes } from './outcomes.ts'
 
 interface OutcomeReporterDeps {
   mailbox: SpaceClient
-  /** Of this process; the stream of the mailbox names the same. */
+  /** Id of this process; the stream of the mailbox carries the same one. */
   session: string
   outcomes: Outcomes
   /** Up to where the mailbox was heard. */
   position: () => FeedPosition | undefined
   /** Between two words about nothing new, unless the center says how long that may be. */
   everyMs: number
-  /** What the cluster and its syncer are. Absent: nobody says. */
+  /** Versions of the cluster and its syncer. Absent: not reported. */
   versions?: (() => Promise<ClusterVersions>) | undefined
   /** The cluster is of another release than it was. */
   onUpgrade?: (() => void) | undefined
@@ -71,9 +71,9 @@ export class OutcomeReporter {
   #quietMs: number
   /** How long news wait before they are told: a center of many clusters asks for it. */
   #gatherMs = 0
-  /** What the center knows of; nothing while it has to be told all. */
+  /** Exceptions that the center has; `undefined` while all are to be sent. */
   #reported: Map<string, Exception> | undefined
-  /** What it knows of what the cluster offers. */
+  /** The offer that the center has. */
   #offered: Offer | undefined
   #isNews = true
   #wake: AbortController | undefined
@@ -112,7 +112,7 @@ export class OutcomeReporter {
     }
   }
 
-  /** What came of it. */
+  /** Whether the center took the report. */
   async #report(): Promise<'received' | 'lost' | 'to be repeated'> {
     const { mailbox, logger } = this.#deps
     const { report, listed, offer } = this.#next()

@@ -37,7 +37,7 @@ export class Refusals {
     this.#logger.warn({ ...fieldsOf(key), reason }, `refused: ${nameOf(key)} ${message}`)
   }
 
-  /** What the caller says itself, and tries again. */
+  /** A refusal that the caller logs, and tries again. */
   note(key: SyncKey, refusal: Refusal): void {
     this.#set(key, refusal)
   }

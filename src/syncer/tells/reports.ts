@@ -22,13 +22,13 @@ import { PLAIN, STATE_NOT_KEPT } from './verdicts.ts'
 
 interface ReportsDeps {
   mailbox: SpaceClient
-  /** Of this process; the stream of the mailbox names the same. */
+  /** Id of this process; the stream of the mailbox carries the same one. */
   session: string
   mirror: MailboxMirror
   allowance: ClusterAllowance
   /** Between two reports without news. */
   quietMs: number
-  /** What the cluster and its syncer are. Absent: nobody says. */
+  /** Versions of the cluster and its syncer. Absent: not reported. */
   versions?: (() => Promise<ClusterVersions>) | undefined
   /** Up to where the mailbox was heard. */
   position: () => FeedPosition | undefined

@@ -5,10 +5,10 @@ import type { LinkState } from '../whose/link.ts'
 export interface SyncerStatus {
   /** `standing by`: another syncer serves the cluster. */
   readonly state: 'starting' | 'standing by' | 'serving' | 'ended'
-  /** What the last words of either side were. */
+  /** The state of either link. */
   readonly center: LinkState
   readonly cluster: LinkState
-  /** What is spoken with the center; `undefined` before it said. */
+  /** The protocol of the center; `undefined` before it is known. */
   readonly protocol: number | undefined
   /** Whether the content of the mailbox is known, from the center or from an earlier run. */
   readonly known: boolean
@@ -20,7 +20,7 @@ export interface SyncerStatus {
   readonly heard: number | undefined
   /** Keys that wait, or are being worked on. */
   readonly waiting: { readonly down: number; readonly status: number; readonly up: number }
-  /** What of the mailbox is not in the cluster as it should be. */
+  /** Objects of the mailbox that are not in the cluster as they should be. */
   readonly exceptions: Readonly<Partial<Record<OutcomeState, number>>>
   readonly refused: number
   /** Whether what it knows is in its state dir, for the next start; `undefined` without one. */

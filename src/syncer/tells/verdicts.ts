@@ -34,12 +34,12 @@ export const NO_OWNER: Refusal = {
   message: 'does not tell the space that owns it, in whose name it would be applied (--impersonate)',
 }
 
-/** What came of a look at an object. `live`: what the cluster holds of it now, where that is known. */
+/** The outcome of a look at an object. `live`: the cluster's object now, where that is known. */
 export type Outcome = ReconcileResult & {
   refusal?: Refusal
   trouble?: Trouble
   live?: Readonly<KubeObject>
-  /** What `live` does not hold as it was sent. */
+  /** Fields that `live` does not hold as they were sent. */
   altered?: AlteredFields | undefined
   /** Fields that are left to the cluster. */
   liveFields?: readonly LiveField[] | undefined
@@ -104,7 +104,7 @@ function lastManagerOf({ metadata: { managedFields = [] } }: Readonly<KubeObject
   return last?.manager ? `field manager "${shortLine(last.manager, MAX_MANAGER)}"` : 'somebody in the cluster'
 }
 
-/** Of the syncer itself: of its own config it is told. */
+/** Trouble of the syncer itself, reported on its own config. */
 export const STATE_NOT_KEPT: Trouble = {
   state: 'retrying',
   reason: 'StateNotKept',
@@ -164,7 +164,7 @@ function standing(key: SyncKey, { live, altered, isKept = false }: Outcome): Tro
   return { state: 'altered', ...altering, health: { health, message: shortLine(message, MAX_MESSAGE) } }
 }
 
-/** What the status that comes back does not tell of what the cluster holds. */
+/** Facts about the cluster's object that its returned status does not carry. */
 function unreportedOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
   if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? STATUS_STAYS : undefined
   // the mailbox's own status of it is about the mailbox

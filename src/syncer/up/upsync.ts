@@ -31,9 +31,9 @@ interface UpsyncDeps {
   mailbox: SpaceClient
   /** Asked before anything is taken from the mailbox. */
   cluster: Pick<SpaceClient, 'get'>
-  /** What the mailbox serves. */
+  /** Kinds of the mailbox. */
   served: ServedResources
-  /** What the cluster serves. */
+  /** Kinds of the cluster. */
   clusterServed: ServedResources
   mirror: MailboxMirror
   /** Whole resources of the cluster: those that upsync asks for. */
@@ -54,7 +54,7 @@ const DENIED_RETRY_MS = 60_000
 export class Upsync {
   readonly #deps: UpsyncDeps
   readonly #echoes = new Echoes()
-  /** What the mailbox had no room for when it was last tried. */
+  /** Objects that had no room in the mailbox at the last attempt. */
   readonly #withoutRoom = new Set<string>()
 
   constructor(deps: UpsyncDeps) {
@@ -64,7 +64,7 @@ export class Upsync {
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     const live = this.#live(key)
     if (live !== undefined && live.metadata.deletionTimestamp === undefined) {
-      // What came from the center does not go back as if it had been born here.
+      // copies of the center do not go back as objects of the cluster
       if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return {}
       const refusal = this.#refusalOf(key)
       if (refusal) this.#deps.refusals.refuse(key, refusal)

@@ -24,7 +24,7 @@ export interface ClusterRecord {
   space: string
   /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
   cluster?: string
-  /** What its owner confirmed: see RemovalBrake. */
+  /** A confirmation of its owner: see RemovalBrake. */
   confirmed?: string
 }
 
@@ -49,7 +49,7 @@ export async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | unde
   return object && recordIn(object)
 }
 
-/** Of the ConfigMap that says so. */
+/** Reads the note from its ConfigMap. */
 function recordIn(object: Readonly<KubeObject>): ClusterRecord {
   const cluster = str(object, 'data', 'cluster')
   const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
@@ -82,7 +82,7 @@ export function isFrom(record: ClusterRecord, { name, store, space }: Mailbox): 
   return record.mailbox === name && record.store === store && record.space === space
 }
 
-/** What a cluster is to note of a mailbox. */
+/** The note of a cluster about a mailbox. */
 export async function recordFor(cluster: SpaceClient, { name, store, space }: Mailbox): Promise<ClusterRecord> {
   const uid = await uidOf(cluster)
   return {
@@ -108,7 +108,7 @@ function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
   }
 }
 
-/** What it does not say goes. */
+/** Fields that `record` lacks go. */
 export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
   const data = { cluster: null, ...record }
   const metadata = confirmed && { annotations: { [CONFIRM_DELETION_ANNOTATION]: confirmed } }

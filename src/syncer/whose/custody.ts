@@ -25,13 +25,13 @@ interface CustodyDeps extends Runtime {
   cluster: SpaceClient
   /** Where the center's kubeconfig leads to. */
   space: string
-  /** Of the SyncTarget that the mailbox must be for; any, when absent. */
+  /** Uid of the SyncTarget that the mailbox must be for. Absent: any. */
   syncTargetUid?: string | undefined
   /** Whether this syncer is the one that serves the cluster. */
   isServing: () => boolean
   /** Whether it is on its way out of the cluster. */
   isLeaving: () => boolean
-  /** What the cluster's owner confirms on the note, whenever that may be another. */
+  /** Takes the confirmation on the note, whenever it may have changed. */
   onConfirmed: (hash: string | undefined) => void
   /** Mailbox and cluster do not belong together: the syncer is to end. See {@link Custody.refusal}. */
   onRefused: () => void
@@ -41,7 +41,7 @@ interface CustodyDeps extends Runtime {
 export class Custody {
   readonly #deps: CustodyDeps
   #refusal: string | undefined
-  /** What the cluster is known by from then on. */
+  /** The note by which the cluster is recognized. */
   #noted: ClusterRecord | undefined
 
   constructor(deps: CustodyDeps) {

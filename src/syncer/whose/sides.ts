@@ -91,7 +91,7 @@ export class Sides {
     this.as = impersonate && ((user: string) => fenced(impersonate(user)))
   }
 
-  /** What the last words of either side were. */
+  /** The state of either link. */
   get states(): { center: LinkState; cluster: LinkState } {
     return { center: this.#centerLink.state, cluster: this.#clusterLink.state }
   }
