@@ -2,69 +2,15 @@
 import t from 'tap'
 import {
   type Decision,
-  type DecisionFacts,
   decide,
   isNeededThere,
   isUnwanted,
 } from '../../../../src/controllers/placement/copies/decide.ts'
-import type { Source } from '../../../../src/controllers/placement/join/placementProduct.ts'
 import { type CopyFact, Mailbox } from '../../../../src/controllers/placement/mailboxes/mailbox.ts'
 import { namespaceKey, objectKey } from '../../../../src/placement/words/names.ts'
+import { type CopyWorld, factsOf, KEY, randomWorlds } from '../../../placement/randomWorlds.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
-const KEY = objectKey(MAPS, 'shop', 'page')
-
-interface Scene {
-  /** Spaces that claim the object, the oldest claim first. */
-  claims?: readonly string[]
-  /** Space that owns the copy; absent: no copy is there. */
-  owner?: string
-  isGoing?: boolean
-  unsure?: readonly string[]
-  isLeaving?: boolean
-  isLocationPaused?: boolean
-  /** Spaces whose placements are paused. */
-  paused?: readonly string[]
-  isUnschedulable?: boolean
-  unknown?: readonly string[]
-  isNeeded?: boolean
-  released?: readonly string[]
-  handsOverTo?: string
-}
-
-function sceneOf(scene: Scene): { facts: DecisionFacts; mailbox: Mailbox } {
-  const { claims = [], owner, unsure = [], paused = [], unknown = [], released = [] } = scene
-  const mailbox = new Mailbox('florin', 'm1')
-  const copy = { resource: MAPS, uid: 'u', resourceVersion: '1', settled: true, terminating: scene.isGoing ?? false }
-  if (owner !== undefined) mailbox.copies.set(KEY, { ...copy, owner })
-  const factOf = (space: string) => ({
-    key: KEY,
-    resource: MAPS,
-    handOverTo: space === owner ? scene.handsOverTo : undefined,
-  })
-  const facts = {
-    join: {
-      sourcesOf: () => claims.map(space => ({ space, fact: factOf(space), placements: ['p'], implied: false })),
-      unsureOf: () => new Set(unsure),
-      fact: (space: string) => (claims.includes(space) ? undefined : factOf(space)),
-      spec: () => undefined,
-    },
-    rules: {
-      isReleased: (_: string, space: string) => released.includes(space),
-      isSpace: (reference: string, space: string) => reference === space,
-    },
-    pauses: {
-      locationOf: () => (scene.isLocationPaused ? 'florin' : undefined),
-      holdsClaim: ({ space }: Source) => paused.includes(space),
-      holdsCopy: (_mailbox: string, _key: string, space: string | undefined) => paused.includes(space ?? ''),
-    },
-    isLeaving: () => scene.isLeaving ?? false,
-    isUnschedulable: () => scene.isUnschedulable ?? false,
-    isFollowed: (space: string) => !unknown.includes(space),
-    isNeeded: () => scene.isNeeded ?? false,
-  }
-  return { facts: facts as never, mailbox }
-}
 
 /** As text: verb, gate, whether the copy is unwanted, and claims by right. */
 function shown(decision: Decision): string {
@@ -77,7 +23,7 @@ function shown(decision: Decision): string {
   return `${decision.verb}${gate}${space}${claims}`.trim()
 }
 
-const SCENES: readonly [name: string, scene: Scene, decision: string][] = [
+const SCENES: readonly [name: string, scene: CopyWorld, decision: string][] = [
   ['one claim, no copy', { claims: ['a'] }, 'write a'],
   ['the oldest of two claims comes first', { claims: ['a', 'b'] }, 'write a,b'],
   ['the owner keeps what another space claimed before', { claims: ['a', 'b'], owner: 'b' }, 'write b,a'],
@@ -114,13 +60,13 @@ const SCENES: readonly [name: string, scene: Scene, decision: string][] = [
 
 for (const [name, scene, decision] of SCENES)
   t.test(name, async t => {
-    const { facts, mailbox } = sceneOf(scene)
+    const { facts, mailbox } = factsOf(scene)
     t.equal(shown(decide(facts, mailbox, KEY)), decision)
   })
 
 t.test('a copy is unwanted, wanted, or that is not known', async t => {
-  const of = (scene: Scene) => {
-    const { facts, mailbox } = sceneOf(scene)
+  const of = (scene: CopyWorld) => {
+    const { facts, mailbox } = factsOf(scene)
     return isUnwanted(facts, mailbox, KEY)
   }
   t.equal(of({ owner: 'a' }), true)
@@ -160,3 +106,30 @@ t.test('a Namespace is needed while something is in it that its owner did not de
   mailbox.copies.set(KEY, copy)
   t.ok(isNeeded(), 'a copy is left in it')
 })
+
+t.test(
+  'in random worlds a decision takes nothing from an owner that claims, and nothing while a gate or a doubt keeps it',
+  async t => {
+    const verbs = new Set<string>()
+    for (const { seed, world } of randomWorlds(5000)) {
+      const { facts, mailbox } = factsOf(world)
+      const decision = decide(facts, mailbox, KEY)
+      verbs.add(decision.verb)
+      const wrong = wrongIn(world, decision)
+      if (wrong) throw new Error(`seed ${seed}: ${shown(decision)}: ${wrong}`)
+    }
+    t.same([...verbs].sort(), ['keep', 'none', 'pass', 'remove', 'wait', 'write'])
+  },
+)
+
+function wrongIn(world: CopyWorld, decision: Decision): string | undefined {
+  const { claims = [], owner, isGoing = false, isLeaving = false, isLocationPaused = false, released = [] } = world
+  const { verb } = decision
+  const isThere = owner !== undefined && !isGoing
+  if (isLeaving && !(verb === 'keep' && decision.gate === 'leaving')) return 'its SyncTarget leaves'
+  if (isLocationPaused && verb !== 'keep') return 'its Location is paused'
+  if (verb === 'remove' && (claims.length > 0 || !isThere)) return 'it is claimed, or not there'
+  if (verb === 'write' && claims.length === 0) return 'nobody claims it'
+  const isTaken = verb === 'pass' && owner !== undefined && claims.includes(owner) && !released.includes(owner)
+  return isTaken ? 'its owner claims it' : undefined
+}
