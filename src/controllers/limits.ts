@@ -16,7 +16,7 @@ export const LIMITS: Limits = {
   'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': `${count(conditions.MAX_LISTED)}; ${count(conditions.MAX_FINALIZERS)}`,
   'customized object; parameter of a Location': `${bytes(replacing.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
-  'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
+  'characters of such a path; work for one object and destination, of which a replacement takes 100 at least': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
   'Events about trouble, outages and conflicts of one space, and about its SyncTargets, and as many about holds; in which time': `${count(eventRecorder.MAX_OF_SPACE)}; ${duration(eventRecorder.REPEATED_AFTER_MS)}`,
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
   'parts of clusters in CombinedStatuses that are kept; carried objects of one': `${count(summaries.MAX_READINGS)}; ${count(itemSources.MAX_CARRIED_ITEMS)}`,
