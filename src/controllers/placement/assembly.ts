@@ -381,7 +381,7 @@ export function assemble(deps: PlacementTranslatorDeps) {
   signals.consentChanged.on((space, through) => join.touchConsent(space, through))
   signals.claimsChanged.on((space, names, keys) => {
     for (const reader of [followers, summaries]) reader.claimsChanged(space, names, keys)
-    pendingCopies.add(space, names, keys)
+    pendingCopies.add(space, names, keys, readiness.isTopologyWhole)
   })
   signals.claimsLost.on((space, placement, lost) => {
     brake.lost(space, placement, lost)

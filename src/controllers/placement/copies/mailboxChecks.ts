@@ -71,9 +71,8 @@ export class MailboxChecks {
 
   /** Queues copies that a space has named, but for mailboxes that await their check: it looks at all of them. */
   copiesNamed(space: string, named: readonly string[], keys: readonly string[], isNews: boolean): void {
-    const { mailboxes, readiness, pendingMarks, tasks } = this.#deps
-    const isLive = isNews && readiness.isTopologyWhole
-    const ready = named.filter(mailbox => mailboxes.get(mailbox) && (isLive || !this.#awaited.has(mailbox)))
+    const { mailboxes, pendingMarks, tasks } = this.#deps
+    const ready = named.filter(mailbox => mailboxes.get(mailbox) && (isNews || !this.#awaited.has(mailbox)))
     if (ready.length === 0) return
     // all of them are named before any waits for the others to be done
     tasks.addAll(copyTasks(ready, keys, space), space, pendingMarks.of(space, this.#named(ready, keys)))

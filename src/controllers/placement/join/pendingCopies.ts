@@ -22,6 +22,7 @@ interface Named {
   readonly keys: Map<readonly string[], Set<string>>
   readonly close: () => void
   isComing: boolean
+  isNews: boolean
 }
 
 export class PendingCopies {
@@ -38,17 +39,20 @@ export class PendingCopies {
     return true
   }
 
-  add(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
+  /** @param isNews whether the topology was known as the claims changed: a start checks whole mailboxes instead */
+  add(space: string, mailboxes: readonly string[], keys: readonly string[], isNews: boolean): void {
     if (mailboxes.length === 0 || keys.length === 0) return
     const named = this.#spaces.get(space) ?? {
       keys: new Map(),
       close: this.#deps.pendingMarks.open(space),
       isComing: false,
+      isNews,
     }
     this.#spaces.set(space, named)
     const there = named.keys.get(mailboxes) ?? new Set<string>()
     named.keys.set(mailboxes, there)
     for (const key of keys) there.add(key)
+    named.isNews ||= isNews
     if (named.isComing || !this.#deps.workloads.isSynced(space)) return
     named.isComing = true
     this.#deps.soon(() => this.#release(space, named))
@@ -70,7 +74,8 @@ export class PendingCopies {
   #release(space: string, named: Named): void {
     if (this.#spaces.get(space) !== named) return
     this.#spaces.delete(space)
-    for (const [mailboxes, keys] of named.keys) this.#deps.copiesNamed.send(space, mailboxes, [...keys], named.isComing)
+    for (const [mailboxes, keys] of named.keys)
+      this.#deps.copiesNamed.send(space, mailboxes, [...keys], named.isComing && named.isNews)
     named.close()
   }
 }

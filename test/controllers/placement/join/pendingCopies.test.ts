@@ -32,9 +32,9 @@ const SOME = ['mb2']
 
 t.test('what objects name before their space is known is named once, by lists of mailboxes, when it is', async t => {
   const { named, told, turn } = namedCopies()
-  named.add('wds', ALL, ['a'])
-  named.add('wds', SOME, ['b'])
-  named.add('wds', ALL, ['b', 'a'])
+  named.add('wds', ALL, ['a'], true)
+  named.add('wds', SOME, ['b'], true)
+  named.add('wds', ALL, ['b', 'a'], true)
   named.queueBehind({ type: 'judge', space: 'wds' })
   turn()
   t.strictSame(told.splice(0), ['open wds', 'judge wds'], 'not all of it is named until then')
@@ -47,10 +47,10 @@ t.test('what objects name before their space is known is named once, by lists of
 
 t.test('spaces wait each for itself, and what goes nowhere for nothing', async t => {
   const { named, told } = namedCopies()
-  named.add('one', ['mb1'], ['a'])
-  named.add('other', ['mb1'], ['a'])
-  named.add('third', [], ['a'])
-  named.add('third', ['mb1'], [])
+  named.add('one', ['mb1'], ['a'], true)
+  named.add('other', ['mb1'], ['a'], true)
+  named.add('third', [], ['a'], true)
+  named.add('third', ['mb1'], [], true)
   named.release('other')
   named.release('third')
   t.strictSame(told, ['open one', 'open other', 'other: a in mb1', 'done other'])
@@ -59,13 +59,13 @@ t.test('spaces wait each for itself, and what goes nowhere for nothing', async t
 t.test('what one turn names is put together, and is no longer when the next one names it', async t => {
   const { named, told, known, turn } = namedCopies()
   known.add('wds')
-  for (const key of ['a', 'b', 'a']) named.add('wds', ALL, [key])
+  for (const key of ['a', 'b', 'a']) named.add('wds', ALL, [key], true)
   t.notOk(named.isIdle)
   t.strictSame(told.splice(0), ['open wds'])
   turn()
   t.ok(named.isIdle)
   t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2, news', 'done wds'])
-  named.add('wds', ALL, ['a'])
+  named.add('wds', ALL, ['a'], true)
   turn()
   t.strictSame(told, ['open wds', 'wds: a in mb1,mb2, news', 'done wds'])
 })
@@ -73,9 +73,27 @@ t.test('what one turn names is put together, and is no longer when the next one 
 t.test('what is queued behind it waits for what was named', async t => {
   const { named, told, known, turn } = namedCopies()
   known.add('wds')
-  named.add('wds', ALL, ['a'])
+  named.add('wds', ALL, ['a'], true)
   named.queueBehind({ type: 'close', space: 'wds' })
   t.strictSame(told.splice(0), ['open wds', 'wds: a in mb1,mb2, news', 'done wds', 'close wds'])
   turn()
   t.strictSame(told, [])
+})
+
+t.test('claims that change before the topology is known are no news: a start checks whole mailboxes', async t => {
+  const { named, told, known, turn } = namedCopies()
+  known.add('wds')
+  known.add('other')
+  named.add('wds', ALL, ['a'], false)
+  named.add('other', ALL, ['a'], false)
+  named.add('other', ALL, ['b'], true)
+  turn()
+  t.strictSame(told, [
+    'open wds',
+    'open other',
+    'wds: a in mb1,mb2',
+    'done wds',
+    'other: a,b in mb1,mb2, news',
+    'done other',
+  ])
 })
