@@ -53,7 +53,7 @@ export class StoreEpochs {
     id: string = randomUUID(),
   ): Promise<StoreEpochs> {
     const before = epochsIn(await store.get(KEY))
-    const epochs = [...before, { id, after: store.revision }].slice(-KEPT)
+    const epochs = kept([...before, { id, after: store.revision }])
     store
       .update(KEY, () => put(epochs))
       .then(outcome => {
@@ -100,8 +100,14 @@ export class StoreEpochs {
 }
 
 function put(epochs: readonly Epoch[]): Mutation {
-  const object = { apiVersion: 'v1', kind: 'StoreEpochs', metadata: { name: KEY.name }, epochs: epochs.slice(-KEPT) }
+  const object = { apiVersion: 'v1', kind: 'StoreEpochs', metadata: { name: KEY.name }, epochs: kept(epochs) }
   return { type: 'put', text: encodeObject(object) }
+}
+
+/** A restore stays until it is settled, however often the server starts. */
+function kept(epochs: readonly Epoch[]): Epoch[] {
+  const first = epochs.length - KEPT
+  return epochs.filter(({ restored }, i) => i >= first || (restored !== undefined && !restored.isSettled))
 }
 
 function epochsIn(stored: Stored | undefined): Epoch[] {

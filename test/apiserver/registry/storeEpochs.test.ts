@@ -53,6 +53,23 @@ t.test('only so many are kept', async t => {
   await store.close()
 })
 
+t.test('a restore outlives any number of starts of its server', async t => {
+  const store = await openMemoryStore()
+  const facts = { takenAt: '2026-11-29T04:00:00Z', restoredAt: '2026-11-30T04:00:00Z' }
+  await StoreEpochs.restored(store, store.revision, facts)
+  for (let i = 0; i < 205; i++) {
+    await begin(store, `e${i}`)
+    await write(store, `after-${i}`)
+  }
+  const last = await begin(store, 'last')
+  t.match(last.restored, facts)
+  t.notOk(last.hold('e5', 0), 'and keeps no more lives for that')
+  t.ok(last.hold('e6', 0))
+  await last.settle()
+  t.equal((await begin(store, 'settled')).restored, undefined)
+  await store.close()
+})
+
 t.test('a store made of an archive knows nothing behind the snapshot, and says so until that is settled', async t => {
   const store = await openMemoryStore()
   const first = await begin(store, 'e1')
