@@ -5,6 +5,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { isRecord } from '../../apimachinery/object.ts'
+import { PKI_FILES } from '../pki/ensurePki.ts'
 
 /** The key for one archive, and how a passphrase leads to it. */
 export interface Seal {
@@ -18,6 +19,9 @@ export interface Seal {
 
 /** Files by their path in the data dir, with `/` between its parts. */
 export type Files = Readonly<Record<string, string>>
+
+/** All that may be sealed. */
+export const SEALABLE: readonly string[] = PKI_FILES.map(file => `pki/${file}`)
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -76,6 +80,10 @@ export function readSeal(value: unknown): Seal | undefined {
   return bytes.length === KEY_BYTES && isCost ? { key: bytes, salt, cost } : undefined
 }
 
+/** Whoever wrote the archive names no file but keys: they are written where it is restored. */
 function isFiles(value: unknown): value is Files {
-  return isRecord(value) && Object.values(value).every(text => typeof text === 'string')
+  return (
+    isRecord(value) &&
+    Object.entries(value).every(([name, text]) => SEALABLE.includes(name) && typeof text === 'string')
+  )
 }

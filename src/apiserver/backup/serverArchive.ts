@@ -4,9 +4,8 @@ import { programVersion } from '../../program/programVersion.ts'
 import type { Work } from '../../program/workTurns.ts'
 import { writeArchive } from '../../storage/archive/writeArchive.ts'
 import type { Store } from '../../storage/store.ts'
-import { PKI_FILES } from '../pki/ensurePki.ts'
 import { readIfExists } from '../pki/files.ts'
-import { type Files, type Seal, seal } from './sealedFiles.ts'
+import { type Files, SEALABLE, type Seal, seal } from './sealedFiles.ts'
 
 export interface ServerArchiveOptions {
   store: Pick<Store, 'revision' | 'count' | 'slices'>
@@ -44,8 +43,7 @@ export async function* serverArchive(options: ServerArchiveOptions): AsyncGenera
 
 async function keysIn(dataDir: string): Promise<Files> {
   const files: Record<string, string> = {}
-  for (const file of PKI_FILES) {
-    const path = `pki/${file}`
+  for (const path of SEALABLE) {
     const text = await readIfExists(join(dataDir, path))
     if (text !== undefined) files[path] = text
   }

@@ -4,9 +4,9 @@
  */
 
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Files } from '../../../apiserver/backup/sealedFiles.ts'
+import { type Files, SEALABLE } from '../../../apiserver/backup/sealedFiles.ts'
 import { writePrivateFile } from '../../../apiserver/pki/files.ts'
 import { StoreEpochs } from '../../../apiserver/registry/storeEpochs.ts'
 import type { ArchiveHeader } from '../../../storage/archive/archive.ts'
@@ -27,13 +27,16 @@ interface RestoreSettings {
 
 /** A file system of its own may have it from birth. */
 const OF_DISK = 'lost+found'
+const PKI = 'pki'
+/** All that a restore makes. */
+const MADE: readonly string[] = [RESTORING, PKI, 'store', 'store.acknowledged']
 
 export async function restore(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { file, dataDir, keyFile, withoutKeys } = settings as RestoreSettings
   if (file === undefined) throw new Error('name the archive')
   if (dataDir === undefined)
     throw new Error('--data-dir is required: an empty folder, for a server that does not run yet')
-  await assertFree(dataDir)
+  await leftIn(dataDir)
   const unsealed = new Unsealed(keyFile)
   // all of it, before anything is written
   const { header } = await readArchiveFile(file, {
@@ -73,12 +76,21 @@ function assertKeys(
   )
 }
 
-/** @throws Error where the folder holds anything that a restore might overwrite */
-async function assertFree(dataDir: string): Promise<void> {
+/**
+ * What a restore that was cut short has left in the folder. Keys there are its own where `keys` has the same.
+ * @throws Error where the folder holds anything else
+ */
+async function leftIn(dataDir: string, keys?: Files): Promise<string[]> {
   makeFolder(dataDir)
   const entries = (await readdir(dataDir)).filter(name => name !== OF_DISK)
-  if (entries.length === 0 || entries.includes(RESTORING)) return
-  const examples = entries.slice(0, 3).join(', ')
+  const others = entries.includes(RESTORING) ? entries.filter(name => !MADE.includes(name)) : [...entries]
+  if (others.length === 0 && entries.includes(PKI) && keys !== undefined)
+    for (const name of await readdir(join(dataDir, PKI))) {
+      const file = `${PKI}/${name}`
+      if (SEALABLE.includes(file) && (await readFile(join(dataDir, file), 'utf8')) !== keys[file]) others.push(file)
+    }
+  if (others.length === 0) return entries
+  const examples = others.slice(0, 3).join(', ')
   throw new Error(
     `${dataDir} is not empty (${examples}): nothing is overwritten; give another --data-dir, or stop its server and move the folder away`,
   )
@@ -89,8 +101,8 @@ async function restoreInto(
   file: string,
   { keys, nowMs }: { keys: Files | undefined; nowMs: number },
 ): Promise<RestoredArchive> {
-  for (const left of (await readdir(dataDir)).filter(name => name !== OF_DISK))
-    await rm(join(dataDir, left), { recursive: true, force: true })
+  // again: to read an archive takes a while
+  for (const left of await leftIn(dataDir, keys ?? {})) await rm(join(dataDir, left), { recursive: true, force: true })
   const making = join(dataDir, RESTORING)
   await mkdir(making, { mode: 0o700 })
   const { path } = storeIn(making)
