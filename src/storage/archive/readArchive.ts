@@ -174,8 +174,11 @@ class Records {
   readonly #header: ArchiveHeader
   readonly #digest: Hash
   readonly #visitor: ArchiveVisitor
-  /** The beginning of a record. */
-  #left: Buffer = Buffer.alloc(0)
+  /** The beginning of a record, in pieces: joined once, when all of it has come. */
+  #left: Buffer[] = []
+  #leftBytes = 0
+  /** Until so many are there, the record is not whole. */
+  #needed = RECORD_HEAD
   #last: Key | undefined
   #objects = 0
   #sum = 0
@@ -189,23 +192,32 @@ class Records {
   }
 
   take(piece: Buffer): void {
-    const bytes = this.#left.length === 0 ? piece : Buffer.concat([this.#left, piece])
+    this.#left.push(piece)
+    this.#leftBytes += piece.length
+    if (this.#leftBytes < this.#needed) return
+    const bytes = this.#left.length === 1 ? piece : Buffer.concat(this.#left, this.#leftBytes)
+    this.#needed = RECORD_HEAD
     let at = 0
     while (bytes.length - at >= RECORD_HEAD) {
       const length = bytes.readUInt32BE(at + 1)
       if (length > MOST_RECORD_BYTES) throw new ArchiveError('Altered', `a record has ${length} bytes: ${ALTERED}`)
       const end = at + RECORD_HEAD + length
-      if (end > bytes.length) break
+      if (end > bytes.length) {
+        this.#needed = end - at
+        break
+      }
       if (bytes[at] !== END) this.#digest.update(bytes.subarray(at, end))
       this.#record(bytes[at]!, bytes.subarray(at + RECORD_HEAD, end))
       at = end
     }
-    this.#left = bytes.subarray(at)
+    const left = bytes.subarray(at)
+    this.#left = left.length === 0 ? [] : [left]
+    this.#leftBytes = left.length
   }
 
   /** The number of objects. @throws ArchiveError where the end is not there */
   finish(): number {
-    if (!this.#isEnded || this.#left.length > 0) throw new ArchiveError('Cut', CUT)
+    if (!this.#isEnded || this.#leftBytes > 0) throw new ArchiveError('Cut', CUT)
     return this.#objects
   }
 
