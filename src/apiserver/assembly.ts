@@ -145,6 +145,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     tree,
     epoch: epochs.current,
     revision: () => store.revision,
+    restoredAt: () => epochs.restored?.restoredAt,
     clock: systemClock,
   })
   const access = await accessParts(options, { store, work, tree, types, pki, url: externalUrl })

@@ -40,6 +40,7 @@ export interface OutcomeInboxDeps {
   epoch: string
   /** Its newest. */
   revision: () => number
+  restoredAt?: () => string | undefined
   clock: Clock
 }
 
@@ -47,6 +48,7 @@ export class OutcomeInbox implements OutcomeSource {
   readonly epoch: string
   readonly #tree: Pick<SpaceTree, 'pathOf'>
   readonly #revision: () => number
+  readonly #restoredAt: () => string | undefined
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
   readonly #listeners = new Set<SyncerListener>()
@@ -57,11 +59,16 @@ export class OutcomeInbox implements OutcomeSource {
   /** Ends the wait for a stream that is to come back, by the same. */
   readonly #lapses = new Map<string, () => void>()
 
-  constructor({ tree, epoch, revision, clock }: OutcomeInboxDeps) {
+  constructor({ tree, epoch, revision, restoredAt = () => undefined, clock }: OutcomeInboxDeps) {
     this.#tree = tree
     this.epoch = epoch
     this.#revision = revision
+    this.#restoredAt = restoredAt
     this.#clock = clock
+  }
+
+  get restoredAt(): string | undefined {
+    return this.#restoredAt()
   }
 
   deliverTo(receiver: OutcomeReceiver | undefined): void {

@@ -1,6 +1,6 @@
 /** What `orrery` can do: its sub-commands, what they are told by, and the files that do it, loaded when they are asked for. */
 
-import type { Setting } from '../shell/settings.ts'
+import { flag, type Setting } from '../shell/settings.ts'
 import {
   ADMINISTRATOR,
   AGGREGATION,
@@ -191,8 +191,14 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       {
         name: 'settle',
         summary: 'end the state after a restore: from then on syncers remove a few missing objects by themselves again',
-        notes: 'Objects that are held stay held until they are confirmed.',
-        settings: [...ADMINISTRATOR, OUTPUT],
+        notes:
+          'Objects that are held stay held until they are confirmed, as long as their syncer keeps its state. Exit codes: 0 it is\n' +
+          'settled, 1 it is not: a cluster holds objects, or has not reported since the restore.',
+        settings: [
+          ...ADMINISTRATOR,
+          flag('--anyway', 'also while clusters hold objects, or have not reported'),
+          OUTPUT,
+        ],
         load: async () => (await import('./backup/restoreStatus.ts')).settleRestore,
       },
     ],

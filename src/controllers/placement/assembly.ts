@@ -243,7 +243,14 @@ export function assemble(deps: PlacementTranslatorDeps) {
   const outcome = outcomes.of.bind(outcomes)
   const marks = new CopyMarks({ inventory, mailbox, outcome })
   const followers = new WorkStatusFollowers({ join, locations, pendingMarks })
-  const clusterReports = new ClusterReports({ client, inventory, outcome, events, clock })
+  const clusterReports = new ClusterReports({
+    client,
+    inventory,
+    outcome,
+    restoredAt: () => deps.outcomes?.restoredAt,
+    events,
+    clock,
+  })
   const clusters: PlacementOutcomeDeps = {
     join,
     mailbox,

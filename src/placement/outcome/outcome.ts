@@ -116,6 +116,8 @@ export interface SyncerListener {
 export interface OutcomeSource {
   /** Of the center; its streams tell the same. */
   readonly epoch: string
+  /** The moment of the restore that its store began with, RFC 3339. `undefined`: there was none, or it is settled. */
+  readonly restoredAt?: string | undefined
   deliverTo(receiver: OutcomeReceiver | undefined): void
   /** Tells of those that are connected now, and from then on; the answer ends that. */
   follow(listener: SyncerListener): () => void
@@ -125,6 +127,8 @@ export interface OutcomeSource {
 export const VERSION_NOT_SERVED = 'VersionNotServed'
 /** Of an exception, with `applied`: the cluster reports more of the object than the center takes, so nothing is known of how it is. */
 export const STATUS_TOO_LARGE = 'StatusTooLarge'
+/** Of an exception: the cluster keeps the object although its mailbox does not hold it, so it is no copy. Its message counts all of them. */
+export const DELETION_HELD = 'DeletionHeld'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
 /**

@@ -9,7 +9,7 @@
  * Kind `o` is an object: the length of its key (32 bits), the key, and the row (level/rows.ts). Kind `e` is the end: {@link ArchiveEnd}.
  *
  * Objects stand in key order. The end has their number, the sum of their checksums, and the SHA-256 of all before it, uncompressed. An archive
- * that was cut short or altered never reads as whole.
+ * that was cut short or damaged never reads as whole. It is not signed: whoever may write the file can make another whole archive of it.
  */
 import type { Revision } from '../store.ts'
 

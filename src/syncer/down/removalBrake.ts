@@ -9,6 +9,7 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { isTooMuch } from '../../placement/brake/removalLimits.ts'
+import { DELETION_HELD } from '../../placement/outcome/outcome.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import { keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import type { Trouble } from '../tells/outcomes.ts'
@@ -115,7 +116,7 @@ export class RemovalBrake {
     const text = keyText(key)
     this.#unjudged?.set(text, key)
     if (this.#unjudged || this.#coming.has(text)) return 'to be judged'
-    return this.#held.has(text) ? { state: 'held', reason: 'DeletionHeld', message: this.#message } : undefined
+    return this.#held.has(text) ? { state: 'held', reason: DELETION_HELD, message: this.#message } : undefined
   }
 
   /** Whether the cluster was just handed over. */

@@ -13,6 +13,7 @@ import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import type { Offer } from '../../placement/outcome/offer.ts'
 import {
   type ClusterVersions,
+  DELETION_HELD,
   type Exception,
   MAX_EXCEPTIONS,
   MAX_NAME,
@@ -44,6 +45,8 @@ interface OutcomeReporterDeps {
   clock: Clock
 }
 
+/** Removals that are held are listed first, and only some of them: each message counts all. */
+const LISTED_HELD = 50
 /** Between two reports, so that what comes in swarms is told together. */
 const PACE_MS = 200
 /** The longest that a center may ask for between two words about nothing new. */
@@ -179,9 +182,12 @@ export class OutcomeReporter {
     let bytes = offer ? sizeOf(offer) : 0
     // what is there displaces nothing that is not, and raises no doubt where it finds no place
     const all = [...outcomes.exceptions]
+    const isHeld = ([, { reason }]: [string, Exception]): boolean => reason === DELETION_HELD
+    const held = all.filter(isHeld).slice(0, LISTED_HELD)
+    const others = all.filter(each => !isHeld(each))
     const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
       state === 'finished' || (state === 'applied' && reason !== STATUS_TOO_LARGE)
-    for (const [key, one] of [...all.filter(each => !isThere(each)), ...all.filter(isThere)]) {
+    for (const [key, one] of [...held, ...others.filter(each => !isThere(each)), ...others.filter(isThere)]) {
       // a name that cannot be told in full would name another object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
       if (mayList) bytes += sizeOf(one)

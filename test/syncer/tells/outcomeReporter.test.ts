@@ -52,6 +52,17 @@ for (const [what, message] of [
     t.equal(report!.exceptions.length + report!.unlisted.refused!, 300, 'what finds no place is counted')
   })
 
+t.test('removals that are held are listed before all else, and put no copy in doubt where they are many', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  for (let i = 0; i < 200; i++) outcomes.except(key(`r${i}`), 1, { state: 'refused', reason: 'Invalid', message: 'no' })
+  for (let i = 0; i < 400; i++)
+    outcomes.except(key(`h${i}`), 1, { state: 'held', reason: 'DeletionHeld', message: '400 objects stay' })
+  const [report] = await reports(t, outcomes)
+  t.match(report!.exceptions[0], { reason: 'DeletionHeld', message: '400 objects stay' })
+  t.equal(report!.exceptions.filter(({ state }) => state === 'refused').length, 200)
+  t.strictSame(report!.unlisted, {})
+})
+
 t.test('a name that is too long to be told is counted, and hides no other', async t => {
   const outcomes = new Outcomes(new FakeClock())
   const trouble = { state: 'refused', reason: 'Forbidden', message: 'no' } as const

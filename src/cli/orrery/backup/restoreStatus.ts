@@ -29,9 +29,7 @@ interface Cluster {
 /** Exit code 1 while anything is held or unknown. */
 export async function restoreStatus(settings: Record<string, unknown>, host: Host): Promise<number> {
   return await withSession(settings, async session => {
-    const restored = await asked(session, 'GET')
-    const clusters = await clustersOf(session)
-    const open = clusters.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
+    const { restored, open } = await look(session)
     const found = { kind: 'RestoreStatus', restored: restored ?? null, clusters: open }
     await printFound(
       settings,
@@ -43,8 +41,23 @@ export async function restoreStatus(settings: Record<string, unknown>, host: Hos
   })
 }
 
+/** The clusters that hold objects, or have not reported since the restore. */
+async function look(session: Session): Promise<{ restored: Restored | undefined; open: Cluster[] }> {
+  const restored = await asked(session, 'GET')
+  const clusters = await clustersOf(session, restored)
+  const open = clusters.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
+  return { restored, open }
+}
+
+/** @throws Error while anything is held or unknown, unless the settings accept that */
 export async function settleRestore(settings: Record<string, unknown>, host: Host): Promise<number> {
   return await withSession(settings, async session => {
+    const { restored: unsettled, open } = await look(session)
+    if (unsettled !== undefined && open.length > 0 && settings.anyway !== true)
+      throw new Error(
+        `${open.length} clusters hold objects or have not reported: "orrery restore status" lists them; --anyway settles all the same, ` +
+          'and then a syncer without a state may remove objects that the archive does not know',
+      )
     const restored = await asked(session, 'DELETE')
     const line =
       restored === undefined
@@ -68,23 +81,25 @@ async function asked({ options }: Session, method: 'GET' | 'DELETE'): Promise<Re
   }
 }
 
-async function clustersOf({ client }: Session): Promise<Cluster[]> {
+async function clustersOf({ client }: Session, restored: Restored | undefined): Promise<Cluster[]> {
   const clusters: Cluster[] = []
   let token: string | undefined
   do {
     const page = await client.in('*').list(SYNC_TARGETS, { limit: PAGE, ...(token && { continue: token }) })
-    clusters.push(...page.items.map(clusterOf))
+    clusters.push(...page.items.map(item => clusterOf(item, restored)))
     token = page.continue
   } while (token)
   return clusters
 }
 
-function clusterOf({ metadata, status }: KubeObject): Cluster {
+function clusterOf({ metadata, status }: KubeObject, restored: Restored | undefined): Cluster {
   const held = at(status, 'outcome', 'heldDeletions')
+  // the archive brought words of its own time
+  const isOfNow = restored === undefined || str(status, 'outcome', 'sinceRestore') === restored.restoredAt
   return {
     space: metadata.annotations?.[CLUSTER_ANNOTATION] ?? '',
     syncTarget: metadata.name ?? '',
-    reporting: at(status, 'outcome', 'reporting') === true,
+    reporting: isOfNow && at(status, 'outcome', 'reporting') === true,
     objects: Number(at(held, 'objects') ?? 0),
     examples: strings(at(held, 'examples')),
     message: str(held, 'message'),
@@ -100,9 +115,9 @@ function aboutRestore(restored: Restored | undefined): string {
 function linesOf({ space, syncTarget, reporting, objects, examples, message }: Cluster): string[] {
   const name = `${syncTarget} (${space})`
   const more = objects > examples.length ? ', …' : ''
-  if (objects === 0) return [`${name}: unknown, its syncer does not report`]
+  if (objects === 0) return [`${name}: unknown, its syncer has not reported since the restore`]
   return [
-    `${name}: holds ${objects}: ${examples.join(', ')}${more}${reporting ? '' : ' (its syncer does not report)'}`,
+    `${name}: holds ${objects}: ${examples.join(', ')}${more}${reporting ? '' : ' (its syncer has not reported since)'}`,
     `  ${message}`,
   ]
 }

@@ -14,7 +14,7 @@ import { unlessGone } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import type { LaggingCluster } from '../../../placement/desks/carryFigures.ts'
 import { type ClusterOutcome, isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
-import { isDone } from '../../../placement/outcome/outcome.ts'
+import { DELETION_HELD, isDone } from '../../../placement/outcome/outcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
@@ -37,6 +37,8 @@ export interface ClusterReportsDeps {
   client: Client
   inventory: Pick<Inventory, 'target'>
   outcome: (space: string) => ClusterOutcome
+  /** As {@link OutcomeSource.restoredAt}. */
+  restoredAt?: () => string | undefined
   events: Pick<EventRecorder, 'record'>
   clock: Clock
 }
@@ -46,8 +48,6 @@ const INTERVAL_MS = 5000
 const LONGEST_WAIT_MS = 3_600_000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
-/** The reason that syncers give. */
-const DELETION_HELD = 'DeletionHeld'
 const EXAMPLES = 5
 
 const UNREACHABLE: RecordedEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
@@ -115,6 +115,8 @@ export class ClusterReports {
     const eviction = isEvicted ? evictionOf(mailbox, reported, evictAfter, at(known, 'eviction')) : undefined
     // of a cluster whose syncer is silent it stays as it was
     const heldDeletions = reported.live ? heldDeletionsOf(reported) : at(known, 'heldDeletions')
+    // what stands there may be from the archive
+    const sinceRestore = reported.live && reported.compared ? this.#deps.restoredAt?.() : undefined
     const news = {
       reporting: reported.live,
       // of a cluster whose syncer is silent it stays as it said last
@@ -124,6 +126,7 @@ export class ClusterReports {
       ...(unlistedKinds !== 0 && { unlistedKinds }),
       ...(heldDeletions !== undefined && { heldDeletions }),
       ...(eviction && { eviction }),
+      ...(sinceRestore !== undefined && { sinceRestore }),
     }
     const next = eviction && eviction.remaining > 0 ? laterOf(INTERVAL_MS) : later
     const syncedResources = synced ?? at(target.status, 'syncedResources')
@@ -147,6 +150,7 @@ export class ClusterReports {
           unlistedKinds: news.unlistedKinds ?? null,
           heldDeletions: heldDeletions ?? null,
           eviction: eviction ?? null,
+          sinceRestore: sinceRestore ?? null,
         },
         ...(versions !== undefined && { versions }),
         ...(synced && { syncedResources: synced }),
@@ -198,9 +202,10 @@ function heldDeletionsOf({ exceptions }: ClusterOutcome): object | undefined {
     const place = namespace === '' ? name : `${namespace}/${name}`
     return `${groupResourceName({ group, resource })} ${place}`
   })
-  // others are from before there were so many
+  // others are from before there were so many; where more are held than a report lists, the message alone counts them
   const newest = held.find(([, { message }]) => message?.startsWith(`${held.length} `)) ?? held.at(-1)!
-  return { objects: held.length, examples, message: newest[1].message ?? '' }
+  const { message = '' } = newest[1]
+  return { objects: Math.max(held.length, Number.parseInt(message, 10) || 0), examples, message }
 }
 
 function reasonsIn(outcome: unknown): Record<string, unknown> {

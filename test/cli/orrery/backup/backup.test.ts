@@ -1,6 +1,6 @@
 /** `orrery backup` and `orrery restore`, as an administrator meets them. */
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -183,11 +183,50 @@ t.test('a folder whose restore was cut short is no data dir, and may be restored
   mkdirSync(join(restored, 'pki'))
   mkdirSync(join(restored, 'lost+found'))
   const started = new Command(t, ['start', '--data-dir', restored, '--secure-port', '0'])
+  for (const name of ['admin.kubeconfig', 'pki/ca.key']) {
+    writeFileSync(join(restored, name), 'not of a restore')
+    t.match(await run('restore', archive, '--data-dir', restored, '--without-keys'), {
+      code: 1,
+      err: new RegExp(`is not empty \\(${name}\\): nothing is overwritten`),
+    })
+    t.equal(readFileSync(join(restored, name), 'utf8'), 'not of a restore')
+    rmSync(join(restored, name))
+  }
   await started.said('was cut short: run "orrery restore" into it again')
   t.equal(await started.exited(), 1)
   t.equal((await run('restore', archive, '--data-dir', restored, '--without-keys')).code, 0)
   t.match(readdirSync(restored).sort(), ['lost+found', 'pki', 'store', 'store.acknowledged'])
   t.match(await run('store', 'verify', '--data-dir', restored), { code: 0, out: /^intact/ })
+})
+
+t.test('a restore is settled when all clusters have reported since, whatever the archive says of them', async t => {
+  const dir = temporaryDir(t)
+  const [before, after, archive] = [join(dir, 'a'), join(dir, 'b'), join(dir, 'c.orrery')]
+  const server = await start(t, before)
+  const inventory = server.api.in('root:imw1')
+  const targets = '/apis/edge.kubestellar.io/v2alpha1/synctargets'
+  const target = {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'SyncTarget',
+    metadata: { name: 'florin' },
+    spec: {},
+  }
+  await inventory.ok(inventory.post(targets, target))
+  const status = { outcome: { reporting: true, lag: { objects: 0 }, failures: { count: 0, reasons: {} } } }
+  await inventory.ok(inventory.patch(`${targets}/florin/status`, 'merge', { status }))
+  await server.end()
+  t.equal((await run('backup', archive, '--data-dir', before)).code, 0)
+  t.equal((await run('restore', archive, '--data-dir', after, '--without-keys')).code, 0)
+  const { kubeconfig } = await start(t, after)
+  const unsettled = { code: 1, out: /florin .*: unknown, its syncer has not reported since the restore/ }
+  t.match(await run('restore', 'status', '--kubeconfig', kubeconfig), unsettled)
+  t.match(await run('restore', 'settle', '--kubeconfig', kubeconfig), {
+    code: 1,
+    err: /1 clusters hold objects or have not reported: .*--anyway/,
+  })
+  t.match(await run('restore', 'status', '--kubeconfig', kubeconfig), unsettled)
+  t.match(await run('restore', 'settle', '--anyway', '--kubeconfig', kubeconfig), { code: 0, out: /^settled/ })
+  t.match(await run('restore', 'status', '--kubeconfig', kubeconfig), { code: 0, out: /no restore is unsettled/ })
 })
 
 t.test('a backup is for whoever administers the server, and for the role of root that says so', async t => {

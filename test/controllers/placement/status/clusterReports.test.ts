@@ -31,6 +31,7 @@ async function world() {
   for (const key of ['a', 'b', 'c']) mailbox.copies.set(key, 1)
   const clock = new FakeClock()
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
+  const restore: { atTime: string | undefined } = { atTime: undefined }
   const told: string[] = []
   const events = {
     record: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: RecordedEvent) => {
@@ -49,6 +50,7 @@ async function world() {
     client: server,
     inventory,
     outcome: () => said as ClusterOutcome,
+    restoredAt: () => restore.atTime,
     events,
     clock,
   })
@@ -63,7 +65,7 @@ async function world() {
     }
     await clock.advance(untilMs - clock.now())
   }
-  return { server, clock, changes, mailbox, said, told, status, look, evict }
+  return { server, clock, changes, mailbox, said, told, status, look, evict, restore }
 }
 
 t.test(
@@ -83,6 +85,11 @@ t.test(
       message: '2 objects stay … =new',
     }
     t.match(status(), { outcome: { heldDeletions, failures: { reasons: { DeletionHeld: 2 } } } })
+    Object.assign(said, { exceptions: new Map([held('a', '1000 objects stay … =all')]) })
+    await look(10_000)
+    t.match(status(), { outcome: { heldDeletions: { objects: 1000, message: '1000 objects stay … =all' } } })
+    Object.assign(said, { exceptions })
+    await look(10_000)
     Object.assign(said, { live: false, exceptions: new Map() })
     await look(10_000)
     t.match(status(), { outcome: { heldDeletions } }, 'a silent syncer holds them still')
@@ -91,6 +98,22 @@ t.test(
     t.notOk(at(status(), 'outcome', 'heldDeletions'))
   },
 )
+
+t.test('what an archive says of a cluster is told apart from what its syncer said since the restore', async t => {
+  const { said, status, look, restore } = await world()
+  const sinceRestore = '2026-11-30T04:00:00.000Z'
+  restore.atTime = sinceRestore
+  said.compared = false
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true } })
+  t.equal(at(status(), 'outcome', 'sinceRestore'), undefined, 'it may find more')
+  said.compared = true
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, sinceRestore } })
+  restore.atTime = undefined
+  await look(10_000)
+  t.equal(at(status(), 'outcome', 'sinceRestore'), undefined, 'it is settled')
+})
 
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
   const { said, told, status, look } = await world()
