@@ -292,6 +292,7 @@ export async function serverParts(
       answers: services.answered,
       reported: front.reported,
       figures: assembly.carry,
+      refusedClaims: assembly.syncerTokens?.refusedClaims,
       schema: assembly.catalog.schemaOf,
     },
     onAuthority: listener => keys.onAuthority(listener),

@@ -96,7 +96,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
     'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),
     'syncer-liveness-controller': placed(MAILBOX_CONTROLLER, deps =>
-      startSyncerLiveness({ ...deps, events, connections: desks.outcomes }),
+      startSyncerLiveness({ ...deps, events, connections: desks.outcomes, refusedClaims: desks.refusedClaims }),
     ),
     'placement-translator': placed(PLACEMENT_TRANSLATOR, deps =>
       startPlacementTranslator({ ...deps, ...desks, events, where }),

@@ -1,7 +1,7 @@
 /**
  * Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
- * minutes. A space gets a limited number of Events in that time, and as many about holds. An Event that stands there already takes no
- * room, so that one cluster that comes and goes takes none from others.
+ * minutes. A space gets a limited number of Events in that time, and as many about holds and about refused claims each. An Event that
+ * stands there already takes no room, so that one cluster that comes and goes takes none from others.
  *
  * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and
  * none that a webhook of the space delays keeps anything else waiting.
@@ -27,8 +27,8 @@ export interface RecordedEvent {
   readonly place?: string
   /** Its message replaces an earlier one also before it counts on. */
   readonly isNewest?: boolean
-  /** About a hold: it has room of its own, which no trouble in clusters uses up. */
-  readonly isOfHold?: boolean
+  /** Room of its own, which no trouble in clusters uses up. */
+  readonly room?: 'holds' | 'claims'
 }
 
 export interface EventRecorderDeps {
@@ -39,7 +39,7 @@ export interface EventRecorderDeps {
 const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 /** The same Event counts on after this. */
 export const REPEATED_AFTER_MS = 300_000
-/** Events that are written for one space in that time, and as many about holds. */
+/** Events that are written for one space in that time, and as many for each room of its own. */
 export const MAX_OF_SPACE = 40
 /** A write that takes longer goes on, and nobody waits for it. */
 export const EVENT_PATIENCE_MS = 1000
@@ -61,7 +61,7 @@ type SourcedEvent = KubeObject & { readonly source: { readonly component: string
 /** All controllers of a server share one, as they share the budget of each space. */
 export class EventRecorder {
   readonly #deps: EventRecorderDeps
-  /** By space, those of holds apart. */
+  /** By space and room. */
   readonly #spent = new Map<string, Spent>()
   /** By the name of the Event. */
   readonly #recordedAtMs = new BoundedCache<string, number>(MAX_REMEMBERED)
@@ -73,12 +73,12 @@ export class EventRecorder {
   /** @returns whether it stands there now; `false`: there was no room for it, or the space refused it */
   async record(space: string, about: KubeObject, recorded: RecordedEvent): Promise<boolean> {
     const nowMs = this.#deps.clock.now()
-    const { isNewest = false, isOfHold = false } = recorded
+    const { isNewest = false, room } = recorded
     const event = this.#eventOf(about, recorded)
     const { name = '' } = event.metadata
     const lastMs = this.#recordedAtMs.peek(name)
     if (!isNewest && lastMs !== undefined && nowMs - lastMs < REPEATED_AFTER_MS) return true
-    const spent = this.#spentBy(isOfHold ? `${space} holds` : space)
+    const spent = this.#spentBy(room === undefined ? space : `${space} ${room}`)
     if (spent.count >= MAX_OF_SPACE) return false
     // counted before it is sent, as others are recorded meanwhile
     spent.count++

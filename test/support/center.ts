@@ -125,6 +125,7 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
       outcomes: server.desks.outcomes,
       schema: server.desks.schema,
       reported: server.desks.reported,
+      refusedClaims: server.desks.refusedClaims,
       ...(options.previews && { previews: options.previews }),
     },
     logger,

@@ -13,6 +13,7 @@ import { isStatusError, StatusError, statusError } from '../../apimachinery/erro
 import { num, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { RefusedClaim, RefusedClaims } from '../../placement/desks/refusedClaims.ts'
 import {
   APPROVED_ANNOTATION,
   APPROVES_ANNOTATION,
@@ -55,11 +56,9 @@ import {
   SYNCER_NAMESPACE,
 } from '../../placement/words/placement.ts'
 import { EXTRAS, isBootstrap } from '../auth/users.ts'
-import { systemContext } from '../registry/context.ts'
 import type { CredentialAccounts } from './credentialAccounts.ts'
 import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenAsked } from './tokenAsked.ts'
 
-const COMPONENT = 'syncer-claims'
 /** Name of the credential that a claim gets: one for each mailbox, so that of two claims only one is the first. */
 const JOINED = `${CREDENTIAL_PREFIX}joined`
 const TOKENS = { group: '', version: 'v1', resource: 'serviceaccounts', subresource: 'token', namespace: '', name: '' }
@@ -77,15 +76,21 @@ interface Scene {
   byRule: boolean
 }
 
-export class SyncerClaims {
+export class SyncerClaims implements RefusedClaims {
   readonly #deps: SyncerTokensDeps
   readonly #accounts: CredentialAccounts
+  readonly #followers = new Set<(refused: RefusedClaim) => void>()
   /** One claim at a time: bounds count, and of two claims one is the first. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(deps: SyncerTokensDeps, accounts: CredentialAccounts) {
     this.#deps = deps
     this.#accounts = accounts
+  }
+
+  follow(follower: (refused: RefusedClaim) => void): () => void {
+    this.#followers.add(follower)
+    return () => this.#followers.delete(follower)
   }
 
   /** `undefined`: it is a request like any other. @throws StatusError */
@@ -231,35 +236,14 @@ export class SyncerClaims {
     const isNews = mine === undefined || (issued === undefined && (refused === undefined || approved !== undefined))
     if (mine === undefined) await this.#noted(scene, claims, { [REFUSED_ANNOTATION]: why })
     else if (isNews) await this.#mark(scene, { [REFUSED_ANNOTATION]: why })
-    if (isNews) await this.#report(scene, why)
+    if (isNews) this.#tell(scene, why)
     throw new StatusError('Conflict', why)
   }
 
-  /** On the SyncTarget, once for a claim; there are few of them. An inventory that refuses the Event keeps nothing else waiting. */
-  async #report({ syncTarget, inventory, hashed, bootstrap }: Scene, why: string): Promise<void> {
-    const { registry, types } = this.#deps
-    const { name = '', uid = '', resourceVersion = '' } = syncTarget.metadata
+  #tell({ syncTarget, inventory, hashed, bootstrap }: Scene, why: string): void {
     const claim = claimName(hashed)
-    const at = this.#in(0)
-    const event: KubeObject = {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { namespace: SYNCER_NAMESPACE, name: `claimrefused.${claim}` },
-      involvedObject: { apiVersion: syncTarget.apiVersion, kind: syncTarget.kind, name, uid, resourceVersion },
-      type: 'Warning',
-      reason: 'ClaimRefused',
-      message: `claim ${claim} by the bootstrap credential ${bootstrap}: ${why}`,
-      source: { component: COMPONENT },
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
-    }
-    const type = types.in(inventory).find('', 'v1', 'events')
-    try {
-      if (type !== undefined) await registry.create(systemContext(inventory, COMPONENT), type, SYNCER_NAMESPACE, event)
-    } catch (error) {
-      if (!isStatusError(error)) throw error
-    }
+    const message = `claim ${claim} by the bootstrap credential ${bootstrap}: ${why}`
+    for (const follower of this.#followers) follower({ inventory, syncTarget, claim, message })
   }
 
   /** A new claim. Those by bootstrap credentials that have ended make room. @throws StatusError Conflict where there is none */

@@ -16,6 +16,7 @@ import { num, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { RefusedClaims } from '../../placement/desks/refusedClaims.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_PREFIX,
@@ -53,6 +54,10 @@ export class SyncerTokens {
     this.#deps = deps
     this.#accounts = new CredentialAccounts({ ...deps, component: COMPONENT })
     this.#claims = new SyncerClaims(deps, this.#accounts)
+  }
+
+  get refusedClaims(): RefusedClaims {
+    return this.#claims
   }
 
   /**

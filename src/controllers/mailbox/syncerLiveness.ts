@@ -9,6 +9,7 @@
 import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -20,6 +21,7 @@ import { Rate } from '../../client/rate.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { RefusedClaim, RefusedClaims } from '../../placement/desks/refusedClaims.ts'
 import type { OutcomeSource } from '../../placement/outcome/outcome.ts'
 import {
   CLUSTER_FINALIZER,
@@ -59,6 +61,8 @@ interface SyncerLivenessDeps extends ControllerRuntime {
   topology: Topology
   /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
+  /** Absent: none is shown. */
+  refusedClaims?: RefusedClaims | undefined
   events: Pick<EventRecorder, 'record'>
 }
 
@@ -137,8 +141,10 @@ class SyncerLiveness {
       mailboxChanged: change => this.#mailboxChanged(change),
     })
     const unfollow = deps.connections?.follow(this.#connections)
+    const ignore = deps.refusedClaims?.follow(refused => void this.#recordRefusal(refused))
     this.handle = startController(this.#controller, () => {
       unfollow?.()
+      ignore?.()
       this.#log.close()
       this.#connections.stop()
     })
@@ -303,6 +309,16 @@ class SyncerLiveness {
     const isSame = reasonIn(status) === reasonIn(target.status)
     if (isSame || str(target.status, 'lastSyncerHeartbeatTime') === '') return
     await this.#events.record(targetSpace, target, { component: OPTIONS.fieldManager, ...outageEvent(status) })
+  }
+
+  /** The refusal stands on the claim, too. */
+  async #recordRefusal({ inventory, syncTarget, claim, message }: RefusedClaim): Promise<void> {
+    const event = { component: OPTIONS.fieldManager, reason: 'ClaimRefused', message, place: claim }
+    try {
+      await this.#events.record(inventory, syncTarget, { ...event, room: 'claims' })
+    } catch (error) {
+      this.#log.log('warn', { space: inventory, err: messageOf(error) }, 'a refused claim of a syncer gets no Event')
+    }
   }
 
   /** An operator acts on clusters that go, and waits for them to come. */

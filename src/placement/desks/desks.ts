@@ -6,6 +6,7 @@ import type { AnswerDesk } from './answered.ts'
 import type { FigureDesk } from './carryFigures.ts'
 import type { LiveAsker } from './liveObjects.ts'
 import type { PreviewSource } from './placementPreview.ts'
+import type { RefusedClaims } from './refusedClaims.ts'
 import type { ReportedDesk } from './reported.ts'
 
 /** The schema of a kind of Kubernetes' own, which says how its lists merge; `undefined` of all other kinds. */
@@ -24,5 +25,7 @@ export interface Desks {
   readonly reported: ReportedDesk
   /** Shows how the controllers and placed objects get on. */
   readonly figures: FigureDesk
+  /** Claims of syncers that the server refuses. Absent where there are no spaces. */
+  readonly refusedClaims: RefusedClaims | undefined
   readonly schema: BuiltinSchema
 }

@@ -85,7 +85,7 @@ export class HoldReports {
           reason: event,
           message: `${reason}: ${message}`,
           isNewest: true,
-          isOfHold: true,
+          room: 'holds',
         })
       }
       if (type !== DELETION_HELD) continue

@@ -141,7 +141,12 @@ t.test('a space learns of a hold, however much trouble its clusters report', asy
   for (let i = 0; i <= MAX_OF_SPACE; i++)
     await recorder.record('wds1', ep, { reason: 'RefusedByCluster', place: `${i}`, message: 'no' })
   t.equal(events().length, MAX_OF_SPACE)
-  const hold = (place: number) => ({ reason: 'DeletionHeld', place: `${place}`, message: 'held', isOfHold: true })
+  const hold = (place: number) => ({
+    reason: 'DeletionHeld',
+    place: `${place}`,
+    message: 'held',
+    room: 'holds' as const,
+  })
   for (let i = 0; i < MAX_OF_SPACE; i++) t.ok(await recorder.record('wds1', ep, hold(i)))
   t.notOk(await recorder.record('wds1', ep, hold(MAX_OF_SPACE)), 'these have a bound, too')
   t.equal(events().length, 2 * MAX_OF_SPACE)
