@@ -136,7 +136,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   ])
   const { aggregated } = options
   const host =
-    aggregated && hostFront({ ...aggregated, tree, types, authorizer, protobuf, work, openApi, address, ofServer })
+    aggregated && hostFront({ ...aggregated, tree, types, authorizer, protobuf, work, openApi, address, ofServer, log })
   const access = new AccessControl({
     tree,
     authenticator,

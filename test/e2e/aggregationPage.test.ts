@@ -97,6 +97,13 @@ t.test('a server behind a real kube-apiserver', { skip, timeout: FILE_LIMIT_MS }
     )
     await eventually(() => ground.host('alice').ok(ground.host('alice').get(SPACES)))
     await type(t, `kubectl config set-credentials me --token alicetoken\n${context}`)
+    const direct = (token: string) => {
+      const api = new Api({ url: `https://127.0.0.1:${ground.port}`, token })
+      t.teardown(() => api.close())
+      return api.get(SPACES)
+    }
+    t.match(await direct('alicetoken'), { code: 200, body: { kind: 'SpaceList' } }, 'a token of the host, past it')
+    t.equal((await direct('sometoken')).code, 401)
   })
 
   const second = 'root:second'

@@ -19,7 +19,7 @@ import type {
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS, isStranger } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
-import { type Forwarded, type HostRules, UNPROVEN, unproven } from './forwarded.ts'
+import { type Forwarded, type HostRules, type HostToken, UNPROVEN, unproven } from './forwarded.ts'
 import { type RawRequest, RequestCredentials } from './requestCredentials.ts'
 
 export interface AccessControlDeps {
@@ -182,7 +182,8 @@ export class AccessControl {
   }
 
   #authenticate(request: RawRequest, info: RequestInfo): Soon<Authentication> {
-    const { forwarded } = request
+    const { forwarded, hostToken } = request
+    if (hostToken !== undefined) return this.#byHostToken(request, hostToken)
     if (forwarded === UNPROVEN) throw unproven()
     if (forwarded !== undefined) {
       const now = Date.now()
@@ -193,6 +194,19 @@ export class AccessControl {
       this.#deps.authenticator.authenticate(this.#credentials.of(request)),
       known => known ?? this.#stranger(info),
     )
+  }
+
+  /** From here on it is a forwarded request like any other. */
+  #byHostToken(request: RawRequest, { token, asked, target }: HostToken): Soon<Authentication> {
+    if (hasImpersonation(request.headers))
+      throw statusError.badRequest(
+        'a token of the host cluster acts for its own user: impersonate at the address of the host',
+      )
+    return whenKnown(this.#deps.host!.identify(token), ({ user, hostUser }) => {
+      const untilMs = Date.now() + FORWARDED_MS
+      request.forwarded = { user, hostUser, asked, target, provenUntilMs: untilMs }
+      return { user, untilMs }
+    })
   }
 
   #stranger(info: RequestInfo): Authentication {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Credentials } from '../auth/types.ts'
-import type { Forwarded, UNPROVEN } from './forwarded.ts'
+import type { Forwarded, HostToken, UNPROVEN } from './forwarded.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 /** As far as it is looked at here. */
@@ -14,8 +14,9 @@ export interface RawRequest {
   /** Repeated headers apart (impersonated groups). */
   readonly headersDistinct: NodeJS.Dict<string[]>
   readonly socket: TLSSocket
-  /** The user of a request to the address for a host's front proxy: nothing else counts there as a credential. */
-  readonly forwarded?: Forwarded | typeof UNPROVEN | undefined
+  /** The user of a request to the address for a host's front proxy, once known: no credential of this server counts there. */
+  forwarded?: Forwarded | typeof UNPROVEN | undefined
+  readonly hostToken?: HostToken | undefined
 }
 
 /** The headers that a credential may stand in, and what is made of them. */
@@ -72,8 +73,10 @@ export class RequestCredentials {
 }
 
 function tokenIn(headers: IncomingHttpHeaders): string | undefined {
-  const { authorization } = headers
-  if (authorization === undefined) return bearerOfProtocols(headers)
+  return headers.authorization === undefined ? bearerOfProtocols(headers) : bearerIn(headers)
+}
+
+export function bearerIn({ authorization = '' }: IncomingHttpHeaders): string | undefined {
   return BEARER.test(authorization) ? authorization.slice(7).trim() : undefined
 }
 

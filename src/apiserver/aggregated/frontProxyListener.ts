@@ -1,6 +1,6 @@
 /**
- * A second address of the server, for the front proxy of a host cluster alone. The front proxy proves itself by the certificate
- * of its connection; each request names its own user. Requests then go the road of all others.
+ * A second address of the server, for the front proxy of a host cluster and for tokens of that cluster. The front proxy proves itself by the
+ * certificate of its connection; each request names its own user. Requests then go the road of all others.
  *
  * The address has a TLS server of its own: a session that began on the ordinary address, with its certificates, resumes nothing here.
  */
@@ -12,6 +12,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { equalJson } from '../../apimachinery/values.ts'
 import { UNPROVEN } from '../access/forwarded.ts'
+import { bearerIn } from '../access/requestCredentials.ts'
 import { secureContext, type TlsKeys } from '../connections/tls.ts'
 import { HANDSHAKE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../http/httpServer.ts'
 import { passEvents } from '../http/passEvents.ts'
@@ -130,14 +131,27 @@ export class FrontProxyListener {
     const proof = proxy && this.#proofOf(request.socket, proxy)
     if (proxy === undefined || proof === undefined) {
       this.#noteDropped(request)
+      this.#takeToken(request)
       return
     }
     const named = userIn(request.headersDistinct, proxy)
-    if (named === undefined) return
+    if (named === undefined) {
+      this.#takeToken(request)
+      return
+    }
     const { user, hostUser } = this.#deps.users.of(named)
     const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
     request.url = url
     request.forwarded = { user, hostUser, asked, target, provenUntilMs: proof.toMs }
+  }
+
+  /** Access control asks the host for its user. */
+  #takeToken(request: Request): void {
+    const token = bearerIn(request.headers)
+    if (!token) return
+    const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
+    request.url = url
+    request.hostToken = { token, asked, target }
   }
 
   #proofOf(socket: TLSSocket, { allowedNames }: FrontProxy): Proof | undefined {

@@ -39,7 +39,7 @@ interface Entry {
   expiresMs: number
 }
 
-export class HostAuthorizer implements HostRules {
+export class HostAuthorizer implements Pick<HostRules, 'decide'> {
   readonly #deps: HostAuthorizerDeps
   readonly #entries = new BoundedCache<string, Entry>(REMEMBERED_REVIEWS)
 

@@ -11,10 +11,12 @@ import type { HostEndpoint } from '../endpoints/dispatch.ts'
 import { type PathEntry, Paths } from '../http/paths.ts'
 import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
 import { openApiPaths } from '../openapi/routes.ts'
+import type { Logger } from '../request/logger.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { HostAuthorizer } from './hostAuthorizer.ts'
 import { HostKinds } from './hostKinds.ts'
+import { HostTokens } from './hostTokens.ts'
 import { type SpacesEndpointDeps, spacesEndpoint } from './spacesEndpoint.ts'
 
 export interface HostDocumentsDeps extends Pick<DiscoveryDocumentsDeps, 'protobuf' | 'address'> {
@@ -29,6 +31,8 @@ export interface HostDocumentsDeps extends Pick<DiscoveryDocumentsDeps, 'protobu
 
 export interface HostFrontDeps extends HostDocumentsDeps {
   host: Pick<SpaceClient, 'create'>
+  userPrefix: string
+  log: Logger
   /** Path of the configured space. */
   space: string
   tree: SpaceTree
@@ -41,11 +45,16 @@ export interface HostFront {
 }
 
 export function hostFront(deps: HostFrontDeps): HostFront {
-  const { host, space, tree } = deps
+  const { host, space, tree, userPrefix, log } = deps
   const paths = hostDocuments(deps, () => tree.idAt(space))
   const spaces = spacesEndpoint(deps)
+  const tokens = new HostTokens({ host, userPrefix, clock: systemClock, log })
+  const authorizer = new HostAuthorizer({ host, clock: systemClock })
   return {
-    rules: new HostAuthorizer({ host, clock: systemClock }),
+    rules: {
+      identify: token => tokens.identify(token),
+      decide: forwarded => authorizer.decide(forwarded),
+    },
     endpoint: (request, answer, authorized, target) =>
       target === 'spaces' ? spaces(request, answer, authorized) : paths.serve(request, answer, authorized),
   }

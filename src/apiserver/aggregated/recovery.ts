@@ -89,10 +89,13 @@ export function recovery({ tls, work, address, build, namespaced, log, ...option
 }
 
 /** @throws StatusError Unauthorized, ServiceUnavailable */
-function authorize({ forwarded, method, url }: RawRequest): AuthorizedRequest {
-  if (forwarded === undefined || forwarded === UNPROVEN) throw unproven()
+function authorize({ forwarded, hostToken, method, url }: RawRequest): AuthorizedRequest {
+  if (hostToken === undefined && (forwarded === undefined || forwarded === UNPROVEN)) throw unproven()
   const info = parseRequest(method, url)
-  if (forwarded.target === 'documents' && !PROBES.test(info.path)) return { info, user: forwarded.user, space: ROOT }
+  const isProven = forwarded !== undefined && forwarded !== UNPROVEN
+  // a token waits, too: nobody is asked for its user yet
+  if (isProven && forwarded.target === 'documents' && !PROBES.test(info.path))
+    return { info, user: forwarded.user, space: ROOT }
   throw new StatusError(
     'ServiceUnavailable',
     'the server has just started and reads its store: until then it answers discovery and OpenAPI alone',

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
-import type { Forwarded, UNPROVEN } from '../access/forwarded.ts'
+import type { Forwarded, HostToken, UNPROVEN } from '../access/forwarded.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
 import type { Ticket } from '../flowcontrol/ticket.ts'
 
@@ -29,6 +29,8 @@ export class Request extends IncomingMessage {
   awaitsContinue = false
   /** Absent on the ordinary address. */
   forwarded: Forwarded | typeof UNPROVEN | undefined = undefined
+  /** Names its user, where it is there. */
+  hostToken: HostToken | undefined = undefined
   authorized: AuthorizedRequest | undefined = undefined
   /** Absent before it is admitted. */
   ticket: Ticket | undefined = undefined

@@ -193,7 +193,8 @@ export const START: readonly Setting[] = [
   },
   {
     ...AGGREGATED_PORT,
-    description: 'that port, at --bind-address, for the front proxy of the host alone; 0 takes a free one',
+    description:
+      'that port, at --bind-address, for the front proxy of the host and its tokens alone; 0 takes a free one',
   },
   AGGREGATED_SERVICE,
   {

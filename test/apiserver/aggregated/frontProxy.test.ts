@@ -5,7 +5,7 @@ import t from 'tap'
 import type { PemPair } from '../../../src/apiserver/pki/issue.ts'
 import { Api } from '../../support/api.ts'
 import { Authority } from '../../support/frontProxy.ts'
-import { ALICE } from '../../support/server.ts'
+import { ALICE, BOB } from '../../support/server.ts'
 import { authenticationData, type Behind, handshakeLink, KNOWN, startBehind } from './support.ts'
 
 const EDGE = '/apis/edge.kubestellar.io/v2alpha1'
@@ -238,7 +238,7 @@ t.test('nobody but the front proxy is believed', async t => {
   const { cert, key, token } = orrery.api.access
   const shown: Record<string, object> = {
     'no certificate': {},
-    'a token of this server': { token: ALICE },
+    'a token of this server': { token: await accountToken(orrery.api) },
     'a certificate of another authority': await pairOf(stranger.client()),
     'a certificate of this server': { cert, key, token },
     'another name of the right authority': await pairOf(authority.client('somebody')),
@@ -251,7 +251,7 @@ t.test('nobody but the front proxy is believed', async t => {
       const answer = await api.get(asked, { 'x-remote-user': 'alice', 'x-remote-group': 'system:masters' })
       t.match(
         answer,
-        { code: 401, body: { reason: 'Unauthorized', message: /front proxy of the host cluster alone/ } },
+        { code: 401, body: { reason: 'Unauthorized', message: /front proxy and tokens of the host cluster alone/ } },
         what,
       )
     }
@@ -269,6 +269,44 @@ t.test('nobody but the front proxy is believed', async t => {
     headers: { 'x-remote-user': 'system:admin', 'x-remote-group': 'system:masters' },
   })
   t.match(who.body, { status: { userInfo: { username: 'alice' } } }, 'headers mean nothing at the ordinary address')
+})
+
+t.test('a token of the host is its user at the port, by the same rights', async t => {
+  const behind = await startBehind(t, {}, { strangers: { refusals: 3 } as never })
+  await hostGrants(behind, 'alice', ALL_OF_SPACES)
+  await spaceGrants(behind, 'host:alice', [READING])
+  const by = (token: string): Api => {
+    const api = new Api({ url: behind.url, token })
+    t.teardown(() => api.close())
+    return api
+  }
+  const alice = by(ALICE)
+  const path = `${proxyTo('root:wmw1')}/api/v1/namespaces`
+  t.match((await alice.get(path)).body, { kind: 'NamespaceList' })
+  t.equal((await alice.post(path, { metadata: { name: 'x' } })).code, 403, 'rights of the space')
+  t.match((await alice.get(SPACES)).body, { kind: 'SpaceList' })
+  t.equal((await alice.get('/apis')).code, 200)
+  t.equal((await alice.get('/metrics')).code, 404, 'documents of the host alone')
+  t.equal((await alice.get(path, { 'x-remote-user': 'root', 'x-remote-group': 'system:masters' })).code, 200)
+  t.match(await by(BOB).get(path), { code: 403, body: { message: /User "bob" cannot get/ } }, 'rights of the host')
+  t.equal((await alice.get(path, { 'impersonate-user': 'bob' })).code, 400, 'nobody acts as themselves by mistake')
+  const watch = await alice.watch(`${path}?watch=1&fieldSelector=metadata.name=default`)
+  t.match(await watch.take(1), [{ type: 'ADDED', object: { metadata: { name: 'default' } } }])
+  watch.close()
+  const codes = []
+  const wrong = by('wrong')
+  for (let i = 0; i < 3; i++) {
+    const { code, headers } = await wrong.get(path)
+    codes.push(`${code} ${headers.connection === 'close' ? 'last' : 'more'}`)
+  }
+  t.same(codes, ['401 more', '401 more', '401 last'], 'wrong tokens count')
+  const nameless = await behind.as('')
+  t.equal(
+    (await nameless.get('/apis', { authorization: `Bearer ${ALICE}` })).code,
+    200,
+    'a front proxy that names no user',
+  )
+  t.same(behind.orrery.faults, [])
 })
 
 t.test('headers of a user beside those of the front proxy change nothing', async t => {
@@ -410,6 +448,15 @@ t.test('wrong requests of one user of the host end no connection of another', as
   }
   t.equal((await proxy.get(SPACES, { 'x-remote-user': 'alice' })).code, 200)
 })
+
+/** A token of an account of the root. */
+async function accountToken(api: Api): Promise<string> {
+  const accounts = '/api/v1/namespaces/default/serviceaccounts'
+  await api.ok(api.post(accounts, { metadata: { name: 'one' } }))
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const { status } = await api.ok(api.post(`${accounts}/one/token`, body))
+  return (status as { token: string }).token
+}
 
 async function pairOf(made: ReturnType<Authority['client']>): Promise<{ cert: string; key: string }> {
   const { certPem: cert, keyPem: key } = await made

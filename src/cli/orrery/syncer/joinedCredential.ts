@@ -168,7 +168,9 @@ export class SecretCredential implements JoinedCredential {
 
   async #write(fields: Readonly<Record<string, string>>, resourceVersion?: string): Promise<KubeObject> {
     const { cluster, ref } = this.#options
-    const data = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, btoa(text)]))
+    const data = Object.fromEntries(
+      Object.entries(fields).map(([name, text]) => [name, Buffer.from(text).toString('base64')]),
+    )
     const body = { ...(resourceVersion !== undefined && { metadata: { resourceVersion } }), data }
     return await cluster.patch(SECRETS, ref, 'merge', body, { fieldManager: 'orrery-syncer' })
   }
