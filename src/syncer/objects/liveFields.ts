@@ -35,28 +35,37 @@ interface Value {
 }
 
 function* valuesLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): Generator<Value> {
-  for (const pointer of leftFieldsOf(copy)) yield* valuesAt(pointer, live, copy, [])
-  yield* valuesIn(setByOthers(live), live, copy, [])
+  const items = new Items()
+  for (const pointer of leftFieldsOf(copy)) yield* valuesAt(pointer, { value: live, wished: copy, steps: [] }, items)
+  yield* valuesIn(setByOthers(live), { value: live, wished: copy, steps: [] }, items)
+}
+
+/** A value of the cluster beside the author's. */
+interface Place extends Value {
+  readonly wished: unknown
 }
 
 /** Values that a pointer leads to, where they are others than the wished ones. */
-function* valuesAt([step, ...rest]: Pointer, value: unknown, wished: unknown, steps: Steps): Generator<Value> {
+function* valuesAt([step, ...rest]: Pointer, { value, wished, steps }: Place, items: Items): Generator<Value> {
   if (value === undefined) return
   if (step === undefined) {
     if (!equalJson(value, wished)) yield { steps, value }
     return
   }
   if ('member' in step) {
-    const { member } = step
-    yield* valuesAt(rest, ownOf(value, member), ownOf(wished, member), [...steps, { member }])
+    yield* valuesAt(rest, memberOf({ value, wished, steps }, step.member), items)
     return
   }
+  const { keys } = step
+  const [next] = rest
   for (const [i, item] of (Array.isArray(value) ? value : []).entries()) {
-    const { keys = {} } = step
-    if (!hasKeys(item, keys)) continue
-    const known = step.keys ?? nameIn(item)
-    const counterpart = known ? itemWith(wished, known) : Array.isArray(wished) ? wished[i] : undefined
-    yield* valuesAt(rest, item, counterpart, [...steps, { element: known ? named(known) : `[${i}]` }])
+    // most items of a long list have no such field
+    if (next !== undefined && 'member' in next && ownOf(item, next.member) === undefined) continue
+    if (keys !== undefined && !hasKeys(item, keys)) continue
+    const known = keys ?? nameIn(item)
+    const counterpart = known ? items.find(wished, known) : Array.isArray(wished) ? wished[i] : undefined
+    const element = known ? named(known) : `[${i}]`
+    yield* valuesAt(rest, { value: item, wished: counterpart, steps: [...steps, { element }] }, items)
   }
 }
 
@@ -66,7 +75,7 @@ function setByOthers({ metadata: { managedFields = [] } }: Readonly<KubeObject>)
     ({ manager, subresource }) => manager !== SYNCER_MANAGER && subresource !== 'status',
   )
   if (others.length === 0) return EMPTY_SET
-  const set = unionAll(others.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1)))
+  const set = unionAll(others.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1 ?? {})))
   const spec = set.children?.get(SPEC)
   return spec ? fieldSet(false, new Map([[SPEC, spec]])) : EMPTY_SET
 }
@@ -74,34 +83,64 @@ function setByOthers({ metadata: { managedFields = [] } }: Readonly<KubeObject>)
 const SPEC = fieldElement('spec')
 
 /** Values at the ends of a set that the author does not set. */
-function* valuesIn({ self, children }: FieldSet, live: unknown, wished: unknown, steps: Steps): Generator<Value> {
-  if (live === undefined) return
+function* valuesIn({ self, children }: FieldSet, place: Place, items: Items): Generator<Value> {
+  const { value, wished, steps } = place
+  if (value === undefined) return
   if (children === undefined) {
-    if (self && wished === undefined) yield { steps, value: live }
+    if (self && wished === undefined) yield { steps, value }
     return
   }
   for (const [element, child] of children) {
-    if (element.startsWith('f:')) {
-      const member = element.slice(2)
-      yield* valuesIn(child, ownOf(live, member), ownOf(wished, member), [...steps, { member }])
-    } else if (element.startsWith('k:')) {
+    if (element.startsWith('f:')) yield* valuesIn(child, memberOf(place, element.slice(2)), items)
+    else if (element.startsWith('k:')) {
       const keys = keysOf(element)
-      const item = itemWith(live, keys)
-      yield* valuesIn(child, item, itemWith(wished, keys), [...steps, { element: named(keys) }])
+      const [item, counterpart] = [items.find(value, keys), items.find(wished, keys)]
+      const below = { value: item, wished: counterpart, steps: [...steps, { element: named(keys) }] }
+      yield* valuesIn(child, below, items)
     }
   }
+}
+
+function memberOf({ value, wished, steps }: Place, member: string): Place {
+  return { value: ownOf(value, member), wished: ownOf(wished, member), steps: [...steps, { member }] }
 }
 
 function ownOf(object: unknown, member: string): unknown {
   return isRecord(object) && Object.hasOwn(object, member) ? object[member] : undefined
 }
 
-function itemWith(list: unknown, keys: Readonly<Record<string, unknown>>): unknown {
-  return Array.isArray(list) ? list.find(item => hasKeys(item, keys)) : undefined
+type Keys = Readonly<Record<string, unknown>>
+
+/** Items of lists by their keys. A list may be long, and is read once for all pointers and managers. */
+class Items {
+  readonly #indexes = new Map<unknown, Map<string, ReadonlyMap<string, unknown>>>()
+
+  /** The first with these keys. */
+  find(list: unknown, keys: Keys): unknown {
+    if (!Array.isArray(list)) return undefined
+    const names = Object.keys(keys)
+    const id = JSON.stringify(names)
+    const indexes = this.#indexes.get(list) ?? new Map<string, ReadonlyMap<string, unknown>>()
+    this.#indexes.set(list, indexes)
+    const index = indexes.get(id) ?? indexOf(list, names)
+    indexes.set(id, index)
+    return index.get(keyTextOf(keys, names))
+  }
 }
 
-function hasKeys(item: unknown, keys: Readonly<Record<string, unknown>>): boolean {
-  return isRecord(item) && Object.entries(keys).every(([key, value]) => textOf(ownOf(item, key)) === textOf(value))
+function indexOf(list: readonly unknown[], names: readonly string[]): ReadonlyMap<string, unknown> {
+  const backwards = list.filter(isRecord).reverse()
+  return new Map(backwards.map(item => [keyTextOf(item, names), item]))
+}
+
+function keyTextOf(item: Keys, names: readonly string[]): string {
+  return JSON.stringify(names.map(name => textOf(ownOf(item, name))))
+}
+
+function hasKeys(item: unknown, keys: Keys): boolean {
+  if (!isRecord(item)) return false
+  for (const name in keys) if (textOf(ownOf(item, name)) !== textOf(keys[name])) return false
+  return true
 }
 
 function nameIn(item: unknown): Record<string, string> | undefined {
@@ -109,6 +148,6 @@ function nameIn(item: unknown): Record<string, string> | undefined {
   return typeof name === 'string' ? { name } : undefined
 }
 
-function named(keys: Readonly<Record<string, unknown>>): string {
+function named(keys: Keys): string {
   return elementName(Object.entries(keys).map(([key, value]) => [key, textOf(value)]))
 }

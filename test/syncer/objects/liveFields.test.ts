@@ -1,6 +1,7 @@
 /** Live values of fields that are left to the cluster: named by the placement, or set in the cluster alone. Never another, never a secret. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { threadTimeBound } from '../../../src/apimachinery/threadTime.ts'
 import { LEFT_FIELDS_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { liveFields } from '../../../src/syncer/objects/liveFields.ts'
 
@@ -78,4 +79,21 @@ t.test('what may be secret stays in the cluster, and so does what somebody adds 
   t.same(of(deployment({}), live), [{ path: 'spec.odd', live: '{"toString":"x"}' }])
   const secret = { ...live, kind: 'Secret', metadata: { ...live.metadata, ...left('/data') } }
   t.equal(of(secret, secret, { group: '', resource: 'secrets' }), undefined)
+})
+
+t.test('long lists and many pointers take no longer than their length', async t => {
+  const items = Array.from({ length: 20_000 }, (_, i) => ({ name: String(i) }))
+  const pointers = Array.from({ length: 100 }, (_, i) => `/spec/items/[*]/v${i}`)
+  const wished = [...items, Object.fromEntries([['name', 'last'], ...pointers.map((_, i) => [`v${i}`, 1])])]
+  const owned = Object.fromEntries(items.map(({ name }) => [`k:{"name":"${name}"}`, { 'f:name': {} }]))
+  const live = deployment({ items: wished }, { managedFields: [by('m', { 'f:spec': { 'f:items': owned } })] })
+  const isSlow = threadTimeBound(5_000)
+  t.notOk(isSlow())
+  t.equal(of(deployment({ items: wished }, left(...pointers)), live), undefined)
+  t.notOk(isSlow())
+})
+
+t.test('an entry of managedFields without fields sets none', async t => {
+  const { fieldsV1: _, ...bare } = by('old', {})
+  t.equal(of(deployment({}), scaled(5, bare)), undefined)
 })
