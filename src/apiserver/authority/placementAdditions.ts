@@ -64,22 +64,62 @@ function selectionText({ statusCollectors: _, ...selection }: Record<string, unk
   return JSON.stringify(selection)
 }
 
+/** A spec with the limits of its wide tests. */
+interface Limited {
+  readonly spec: unknown
+  readonly limits: KindLimits
+}
+
 /**
- * Tests of which a change shows objects by a StatusCollector that did not show them before: summaries have readers who may not read the
- * objects. `limits`: of the wide tests.
+ * Tests and upsync sets whose objects a change shows by a StatusCollector that did not show them before. Summaries have readers who may
+ * not read these objects.
  */
-export function shownTests(spec: unknown, old: unknown, limits: KindLimits): AddedTest[] {
-  const [now, before] = [records(spec, 'downsync'), records(old, 'downsync')]
-  const names = new Set(now.flatMap(test => strings(test.statusCollectors)))
-  return [...names].slice(0, MAX_COLLECTORS).flatMap(name => {
-    const naming = (tests: readonly Record<string, unknown>[]): Test[] =>
-      tests.flatMap((test, i) =>
-        strings(test.statusCollectors).includes(name) ? limited(testOf(test, i), limits, test) : [],
-      )
-    const [shown, former] = [naming(now), naming(before)]
+export function shownTests(now: Limited, old: Limited): AddedTest[] {
+  return [newlyShown(downsyncNaming(now), downsyncNaming(old)), newlyShown(upsyncNaming(now), upsyncNaming(old))].flat()
+}
+
+/** Tests by the StatusCollectors that they name. */
+type Naming = ReadonlyMap<string, readonly Test[]>
+
+function newlyShown(now: Naming, before: Naming): AddedTest[] {
+  return [...now].slice(0, MAX_COLLECTORS).flatMap(([name, shown]) => {
+    const former = before.get(name) ?? []
     const covers = workOf(shown) * former.length <= MAX_WORK ? former : []
     return shown.flatMap(test => surplus(test, covers) ?? [])
   })
+}
+
+function downsyncNaming({ spec, limits }: Limited): Naming {
+  return naming(records(spec, 'downsync'), (test, i) => limited(testOf(test, i), limits, test))
+}
+
+function upsyncNaming({ spec }: Limited): Naming {
+  return naming(records(spec, 'upsync'), setOf)
+}
+
+function naming(
+  list: readonly Record<string, unknown>[],
+  testsOf: (one: Record<string, unknown>, i: number) => Test[],
+): Naming {
+  const found = new Map<string, Test[]>()
+  for (const [i, one] of list.entries()) {
+    const names = new Set(strings(one.statusCollectors))
+    if (names.size === 0) continue
+    const tests = testsOf(one, i)
+    for (const name of names) {
+      const known = found.get(name)
+      if (known) known.push(...tests)
+      else found.set(name, [...tests])
+    }
+  }
+  return found
+}
+
+/** An upsync set as a test. An empty list matches nothing, and the group `*` none, but cluster-scoped objects are in no namespace. */
+function setOf(set: Record<string, unknown>, i: number): Test[] {
+  const { apiGroup = '', resources, namespaces, names } = set
+  if (apiGroup === '*' || strings(resources).length === 0 || strings(names).length === 0) return []
+  return [{ ...testOf({ apiGroup, resources, namespaces, objectNames: names }, i), field: `spec.upsync[${i}]` }]
 }
 
 function workOf(tests: readonly Test[]): number {

@@ -107,11 +107,11 @@ class Judgement {
         if (isJudged(test)) limits.delete(key)
       } else limits.set(key, await this.#limit(test, lacking, limits.get(key)))
     }
-    for (const test of shownTests(object.spec, old?.spec, limits)) {
-      const lacking = readsAll ? undefined : await this.#lackingOf(test)
+    for (const test of shownTests({ spec: object.spec, limits }, { spec: old?.spec, limits: former })) {
+      const lacking = readsAll ? undefined : await this.#lackingOf(this.#inAllItsPlaces(test))
       if (lacking === undefined) continue
       const why = `${test.field}.statusCollectors shows what ${JSON.stringify(this.#request.context.user.name)} may not read: ${forbiddenMessage(lacking)}`
-      throw this.#refused(`${why}; name collectors in a test of the kinds that you may get and list`)
+      throw this.#refused(`${why}; name collectors in a test or set of kinds that you may get and list`)
     }
     const text = recordOf(limits)
     if (text === undefined || text.length <= MAX_RECORD) return text
@@ -131,6 +131,16 @@ class Judgement {
     const { context, object } = this.#request
     if (skipped.length > 0) context.warn(skippedText(test.field, limit, object.metadata.name ?? ''))
     return limit
+  }
+
+  /** The namespaces of an upsync set leave out no cluster-scoped objects. */
+  #inAllItsPlaces(test: AddedTest): AddedTest {
+    const { apiGroup, resources, namespaces } = test
+    if (namespaces === undefined || !test.field.startsWith('spec.upsync')) return test
+    const { types } = this.#types.in(this.#request.context.space)
+    const isNamespaced = (resource: string): boolean =>
+      types.some(type => type.group === apiGroup && type.resource === resource && type.namespaced)
+    return resources && [...resources].every(isNamespaced) ? test : { ...test, namespaces: undefined }
   }
 
   /** The first right that is missing to read all that the test selects. @throws StatusError for too many questions */

@@ -2,15 +2,22 @@
 import t from 'tap'
 import { addedTests, shownTests } from '../../../src/apiserver/authority/placementAdditions.ts'
 import { keyOfTest } from '../../../src/placement/select/selectedKinds.ts'
-import { ALICE, createSpace, startTestServer } from '../../support/server.ts'
+import { ALICE, BOB, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api } = await startTestServer(t)
 await createSpace(api, 'shop')
 const space = api.in('root:shop')
 const COLLECTORS = '/apis/edge.kubestellar.io/v1alpha1/statuscollectors'
 const PLACEMENTS = '/apis/edge.kubestellar.io/v2alpha1/edgeplacements'
-const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+const RBAC_GROUP = 'rbac.authorization.k8s.io'
+const RBAC = `/apis/${RBAC_GROUP}/v1`
 const collector = (name: string, spec: object) => ({ metadata: { name }, spec })
+async function mayDo(name: string, rules: object[]): Promise<void> {
+  await space.ok(space.post(`${RBAC}/clusterroles`, { metadata: { name }, rules }))
+  const roleRef = { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name }
+  const subjects = [{ apiGroup: RBAC_GROUP, kind: 'User', name }]
+  await space.ok(space.post(`${RBAC}/clusterrolebindings`, { metadata: { name }, roleRef, subjects }))
+}
 const invalid = (message: RegExp) => ({ code: 422, body: { reason: 'Invalid', message } })
 
 t.test('a collector is refused with its field', async t => {
@@ -46,14 +53,11 @@ t.test('a placement that names too many is refused', async t => {
 })
 
 t.test('whoever may not read objects shows them to nobody by a collector', async t => {
-  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]
   const rules = [
     { nonResourceURLs: ['/'], verbs: ['access'] },
     { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['*'] },
   ]
-  await space.ok(space.post(`${RBAC}/clusterroles`, { metadata: { name: 'alice' }, rules }))
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'alice' }
-  await space.ok(space.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'alice' }, roleRef, subjects }))
+  await mayDo('alice', rules)
   const maps = { apiGroup: '', resources: ['configmaps'] }
   await space.ok(space.post(PLACEMENTS, { metadata: { name: 'maps' }, spec: { downsync: [maps] } }))
   const shown = { spec: { downsync: [{ ...maps, statusCollectors: ['good'] }] } }
@@ -65,17 +69,65 @@ t.test('whoever may not read objects shows them to nobody by a collector', async
   t.match(await space.as(ALICE).patch(`${PLACEMENTS}/maps`, 'merge', { spec: { paused: true } }), { code: 200 })
 })
 
+t.test('a limit that a change takes away covers nothing that it shows', async t => {
+  const rules = [
+    { nonResourceURLs: ['/'], verbs: ['access'] },
+    { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['*'] },
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list'] },
+  ]
+  await mayDo('bob', rules)
+  const secrets = { apiGroup: '', resources: ['secrets'] }
+  const wide = { apiGroup: '', statusCollectors: ['good'] }
+  t.match(await space.as(BOB).post(PLACEMENTS, { metadata: { name: 'both' }, spec: { downsync: [wide] } }), {
+    code: 201,
+    body: { metadata: { annotations: { 'edge.kubestellar.io/selected-kinds': /"configmaps"/ } } },
+  })
+  const more = { spec: { downsync: [wide, secrets] } }
+  t.match(await space.patch(`${PLACEMENTS}/both`, 'merge', more), { code: 200 }, 'an administrator places Secrets, too')
+  const shown = { spec: { downsync: [{ ...secrets, statusCollectors: ['good'] }] } }
+  t.match(await space.as(BOB).patch(`${PLACEMENTS}/both`, 'merge', shown), {
+    code: 403,
+    body: { message: /spec\.downsync\[0\]\.statusCollectors shows what "bob" may not read: .*secrets/ },
+  })
+})
+
+t.test('an upsync set shows what its author may read', async t => {
+  const binding = {
+    metadata: { name: 'bob', namespace: 'default' },
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'reader' },
+    subjects: [{ apiGroup: RBAC_GROUP, kind: 'User', name: 'bob' }],
+  }
+  const reader = [{ apiGroups: [''], resources: ['*'], verbs: ['get', 'list'] }]
+  await space.ok(space.post(`${RBAC}/clusterroles`, { metadata: { name: 'reader' }, rules: reader }))
+  await space.ok(space.post(`${RBAC}/namespaces/default/rolebindings`, binding))
+  const set = { apiGroup: '', resources: ['pods'], namespaces: ['default'], names: ['*'] }
+  const place = (name: string, more: object) =>
+    space.as(BOB).post(PLACEMENTS, { metadata: { name }, spec: { upsync: [{ ...set, ...more }] } })
+  const refused = { code: 403, body: { message: /spec\.upsync\[0\]\.statusCollectors shows what "bob" may not read/ } }
+  const statusCollectors = ['good']
+  t.match(await place('up', {}), { code: 201 }, 'without a collector nothing is shown')
+  t.match(await place('all', { statusCollectors, namespaces: ['*'] }), refused)
+  t.match(await place('nodes', { statusCollectors, resources: ['nodes'] }), refused, 'nodes are in no namespace')
+  t.match(await place('unknown', { statusCollectors, apiGroup: 'x.y', resources: ['things'] }), refused)
+  t.match(await place('one', { statusCollectors }), { code: 201 })
+  const wider = { spec: { upsync: [{ ...set, statusCollectors, namespaces: ['default', 'other'] }] } }
+  t.match(await space.as(BOB).patch(`${PLACEMENTS}/one`, 'merge', wider), refused)
+  const same = { spec: { upsync: [{ ...set, statusCollectors, names: ['a'] }] } }
+  t.match(await space.as(BOB).patch(`${PLACEMENTS}/one`, 'merge', same), { code: 200 })
+})
+
 t.test('collectors add nothing to what is selected', async t => {
   const wide = { labelSelectors: [{ matchLabels: { a: 'b' } }] }
   const collecting = { ...wide, statusCollectors: ['x'] }
+  const spec = (test: object) => ({ spec: { downsync: [test] }, limits: new Map() })
   t.same(addedTests({ downsync: [collecting] }, { downsync: [wide] }), [])
   t.equal(keyOfTest(collecting), keyOfTest(wide))
-  t.equal(shownTests({ downsync: [collecting] }, { downsync: [wide] }, new Map()).length, 1)
-  t.same(shownTests({ downsync: [wide] }, { downsync: [collecting] }, new Map()), [])
+  t.equal(shownTests(spec(collecting), spec(wide)).length, 1)
+  t.same(shownTests(spec(wide), spec(collecting)), [])
   const limits = new Map([[keyOfTest(wide), { kinds: ['deployments.apps'], skipped: [] }]])
-  const [only] = shownTests({ downsync: [collecting] }, undefined, limits)
+  const [only] = shownTests({ ...spec(collecting), limits }, { spec: undefined, limits: new Map() })
   t.match(only, { apiGroup: 'apps', resources: new Set(['deployments']) })
   const set = { apiGroup: '', resources: ['configmaps'], names: ['x'] }
-  const spec = (more: object) => ({ downsync: [{}], upsync: [{ ...set, ...more }] })
-  t.same(addedTests(spec({ statusCollectors: ['x'] }), spec({})), [])
+  const sets = (more: object) => ({ downsync: [{}], upsync: [{ ...set, ...more }] })
+  t.same(addedTests(sets({ statusCollectors: ['x'] }), sets({})), [])
 })
