@@ -14,25 +14,55 @@ export type ColumnValue =
 
 /** Longer texts are shortened. */
 export const MAX_TEXT = 1024
-/** Members and elements of one value, whatever their depth. */
+/** Values that one collector shows of one cluster, with their members and elements, whatever their depth. */
 export const MAX_PARTS = 200
+/** Characters of all of them, with the names of members. */
+export const MAX_CHARACTERS = 16 * 1024
+/** Bytes of a value beside its characters. */
+const PART_BYTES = 32
+
+/** Room for the values of one collector and cluster. */
+export class Room {
+  #parts = MAX_PARTS
+  #characters = MAX_CHARACTERS
+
+  /** About the bytes of what was taken so far. */
+  get taken(): number {
+    return (MAX_PARTS - this.#parts) * PART_BYTES + MAX_CHARACTERS - this.#characters
+  }
+
+  /** @throws Error that names the remedy */
+  takePart(): void {
+    if (this.#parts === 0) throw new Error(`the values of a cluster have more than ${MAX_PARTS} parts; select fewer`)
+    this.#parts--
+  }
+
+  /** @throws Error that names the remedy */
+  takeText(text: string): string {
+    const shown = shortened(text, MAX_TEXT)
+    if (shown.length > this.#characters)
+      throw new Error(`the values of a cluster have more than ${MAX_CHARACTERS} characters; select fewer`)
+    this.#characters -= shown.length
+    return shown
+  }
+}
 
 export const NULL: ColumnValue = { type: 'Null' }
 
 /** @throws Error that names the remedy, for what is no value of a column */
-export function columnValue(result: unknown, left = { parts: MAX_PARTS }): ColumnValue {
-  if (--left.parts < 0) throw new Error(`it has more than ${MAX_PARTS} parts; select fewer`)
+export function columnValue(result: unknown, room: Room): ColumnValue {
+  room.takePart()
   const value = result instanceof Optional ? (result.hasValue() ? result.value() : null) : result
   if (value === null || value === undefined) return NULL
   if (typeof value === 'boolean') return { type: 'Bool', bool: value }
-  if (typeof value === 'string') return { type: 'String', string: shortened(value, MAX_TEXT) }
+  if (typeof value === 'string') return { type: 'String', string: room.takeText(value) }
   if (value instanceof Date) return { type: 'String', string: timestamp(value) }
   const number = plainNumber(value)
   if (number !== undefined) return numberValue(number)
-  if (Array.isArray(value)) return { type: 'Array', array: value.map(item => columnValue(item, left)) }
+  if (Array.isArray(value)) return { type: 'Array', array: value.map(item => columnValue(item, room)) }
   if (typeof value !== 'object' || !isPlain(value))
     throw new Error('it is no value that a column shows; make a text of it with string()')
-  const members = Object.entries(value).map(([name, member]) => [shortened(name, MAX_TEXT), columnValue(member, left)])
+  const members = Object.entries(value).map(([name, member]) => [room.takeText(name), columnValue(member, room)])
   return { type: 'Object', object: Object.fromEntries(members) as Record<string, ColumnValue> }
 }
 
@@ -53,10 +83,15 @@ export function numberOf(result: unknown): number | null {
 
 /** Total order of what rows are grouped by: nulls, booleans, numbers, texts. */
 export function compareValues(a: ColumnValue, b: ColumnValue): number {
-  if (a.type === 'Number' && b.type === 'Number') return Number(a.float) - Number(b.float) || byText(a.float, b.float)
+  if (a.type === 'Number' && b.type === 'Number') return byNumber(a.float, b.float) || byText(a.float, b.float)
   if (a.type === 'String' && b.type === 'String') return byText(a.string, b.string)
   if (a.type === 'Bool' && b.type === 'Bool') return Number(a.bool) - Number(b.bool)
   return RANKS.indexOf(a.type) - RANKS.indexOf(b.type)
+}
+
+function byNumber(a: string, b: string): number {
+  const [one, other] = [a, b].map(text => Number(text.replace('Inf', 'Infinity'))) as [number, number]
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 const RANKS: readonly ColumnValue['type'][] = ['Null', 'Bool', 'Number', 'String', 'Array', 'Object']

@@ -25,7 +25,7 @@ export interface Combination {
   readonly name: string
   readonly columnNames: readonly string[]
   readonly rows: readonly { readonly columns: readonly ColumnValue[] }[]
-  /** Number of all rows, also of those behind the limit. */
+  /** Number of all rows, also of those behind the limit and of those that do not fit. */
   readonly totalRows: number
   /** Failures of filter, groupBy and select. */
   readonly rowErrors?: readonly RowError[]
@@ -39,6 +39,8 @@ export interface Combination {
 
 /** Errors that each list shows. */
 export const MAX_ERRORS = 20
+/** Characters of the rows of one collector, as JSON. */
+export const MAX_ROWS = 256 * 1024
 
 /** One cluster's part, or one carried object's. */
 export interface SummaryItem {
@@ -101,7 +103,17 @@ function countNulls(
 
 function cellsOf(shown: [Origin, Reading][], limit: number): Combination['rows'] {
   shown.sort(([a], [b]) => compareOrigins(a, b))
-  return shown.slice(0, limit).map(([, { cells }]) => ({ columns: cells }))
+  return fitting(shown.slice(0, limit).map(([, { cells }]) => ({ columns: cells })))
+}
+
+/** The first row always fits. */
+function fitting(rows: Combination['rows']): Combination['rows'] {
+  let left = MAX_ROWS
+  const end = rows.findIndex(row => {
+    left -= JSON.stringify(row).length
+    return left < 0
+  })
+  return end < 0 ? rows : rows.slice(0, Math.max(end, 1))
 }
 
 export function compareOrigins(a: Origin, b: Origin): number {
@@ -129,9 +141,11 @@ function addTo(groups: Map<string, Group>, collector: Collector, { groups: value
 
 function groupRows(groups: ReadonlyMap<string, Group>, limit: number): Combination['rows'] {
   const sorted = [...groups.values()].sort(compareGroups).slice(0, limit)
-  return sorted.map(({ values, fields }) => ({
-    columns: [...values, ...fields.map(({ type, numbers }) => numberValue(AGGREGATION[type](numbers)))],
-  }))
+  return fitting(
+    sorted.map(({ values, fields }) => ({
+      columns: [...values, ...fields.map(({ type, numbers }) => numberValue(AGGREGATION[type](numbers)))],
+    })),
+  )
 }
 
 function compareGroups({ values: a }: Group, { values: b }: Group): number {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { toCel } from '../../../src/apimachinery/structural/celValues.ts'
 import { readCollector } from '../../../src/placement/summary/collector.ts'
-import { combine, type SummaryItem } from '../../../src/placement/summary/combination.ts'
+import { combine, MAX_ROWS, type SummaryItem } from '../../../src/placement/summary/combination.ts'
 import { type Collected, read } from '../../../src/placement/summary/reading.ts'
 
 interface Vector {
@@ -174,6 +174,46 @@ t.test('a thousand groups are counted, and as many shown as asked for', async t 
   t.same(
     made.rows.map(({ columns }) => shown(columns[0])),
     ['0', '1', '2', '3', '4'],
+  )
+})
+
+t.test('values of one cluster are bounded together, and so are rows', async t => {
+  const clusters = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`c${i}`, { text: 'x'.repeat(1000) }]))
+  const made = (spec: object) => {
+    const { collector } = readCollector({ apiVersion: '', kind: '', metadata: { name: 'c' }, spec })
+    const items = readingsOf({ clusters } as unknown as Vector, spec)
+    return { items, made: combine(collector!, items, 0) }
+  }
+  const column = (def: string, i: number) => ({ name: `${i}`, def })
+  const texts = made({ select: Array(16).fill('returned.status.text').map(column), limit: 1000 })
+  t.ok(JSON.stringify(texts.made.rows).length <= MAX_ROWS)
+  t.equal(texts.made.totalRows, 1000)
+  t.equal(texts.made.totalErrors, undefined)
+  t.ok(texts.made.rows.length > 1)
+  const list = `[${Array(100).fill('returned.status.text').join()}]`
+  const lists = made({ select: [list, '1', list].map(column), limit: 1000 })
+  t.equal(lists.made.totalErrors, 2000, 'both lists, and not the number')
+  t.match(lists.made.rowErrors?.[0], { error: /more than 16384 characters; select fewer/ })
+  const numbers = made({ select: ['[1, 2]', `[${Array(198).fill('1').join()}]`].map(column) })
+  t.match(numbers.made.rowErrors?.[0], { columnName: '1', error: /more than 200 parts; select fewer/ })
+  t.ok(lists.items.every(({ readings }) => readings[0]!.size < 40_000))
+  const groups = made({
+    groupBy: [column('returned.status.text + inventory.name', 0)],
+    combinedFields: [COUNT],
+    limit: 1000,
+  })
+  t.ok(JSON.stringify(groups.made.rows).length <= MAX_ROWS)
+  t.equal(groups.made.totalRows, 1000)
+})
+
+t.test('infinite numbers are in order with others', async t => {
+  const spec = { groupBy: [{ name: 'g', def: '1.0 / double(returned.status.by)' }], combinedFields: [COUNT] }
+  const { collector } = readCollector({ apiVersion: '', kind: '', metadata: { name: 'c' }, spec })
+  const clusters = { a: { by: 0.5 }, b: { by: 0 }, c: { by: -0.5 } }
+  const made = combine(collector!, readingsOf({ clusters } as unknown as Vector, spec), 0)
+  t.same(
+    made.rows.map(({ columns }) => shown(columns[0])),
+    ['-2', '2', '+Inf'],
   )
 })
 
