@@ -394,7 +394,10 @@ export function assemble(deps: PlacementTranslatorDeps) {
     brake.lost(space, placement, lost)
     if (join.workload(space).hasPaused) tasks.report(space, placement)
   })
-  signals.waysChanged.on(space => locations.changed(space))
+  signals.waysChanged.on(space => {
+    locations.changed(space)
+    summaries.waysChanged(space)
+  })
   signals.mailboxOpened.on(name => {
     for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
   })

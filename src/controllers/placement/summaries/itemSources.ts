@@ -28,6 +28,8 @@ interface Common {
   readonly isStale: (mailbox: string) => boolean
   /** Counts. */
   readonly evaluated: () => void
+  /** Whether object, placement and clusters are still those. */
+  readonly isCurrent: () => boolean
 }
 
 export interface CopyItemsDeps extends Common {
@@ -45,6 +47,10 @@ export class CopyItems implements ItemSource {
 
   constructor(deps: CopyItemsDeps) {
     this.#deps = deps
+  }
+
+  isCurrent(): boolean {
+    return this.#deps.isCurrent()
   }
 
   ids(): Iterable<string> {
@@ -99,6 +105,10 @@ export class CarriedItems implements ItemSource {
 
   constructor(deps: CarriedItemsDeps) {
     this.#deps = deps
+  }
+
+  isCurrent(): boolean {
+    return this.#deps.isCurrent()
   }
 
   *ids(): Generator<string> {

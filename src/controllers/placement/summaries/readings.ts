@@ -14,6 +14,8 @@ export interface Item extends SummaryItem {
 }
 
 export interface ItemSource {
+  /** Whether it knows the object and the clusters as they are. A request may have waited since it began. */
+  isCurrent(): boolean
   /** All that there are. */
   ids(): Iterable<string>
   /** `known` itself where nothing has changed; `undefined`: it is not there. `count`: how many there are. */
@@ -26,6 +28,7 @@ export class Readings {
   #touched = new Set<string>()
   #isWhole = false
   #stale = 0
+  #weight = 0
   #newest = 0
   #results: readonly Combination[] | undefined
   #running: Promise<void> | undefined
@@ -36,6 +39,11 @@ export class Readings {
 
   get size(): number {
     return this.#items.size
+  }
+
+  /** The number of items; a large one counts as several. */
+  get weight(): number {
+    return this.#weight
   }
 
   /** Rows of each collector, worked out once for all answers between two changes. */
@@ -92,8 +100,8 @@ export class Readings {
       for (const id of this.#items.keys()) if (!wanted.has(id)) this.#put(id, undefined)
       due = wanted
     }
-    // changes from here on count for the next time
-    this.#isWhole = true
+    // changes from here on count for the next time; those that the source does not know count then, too
+    this.#isWhole = source.isCurrent()
     this.#touched = new Set()
     for (const id of due) {
       this.#put(id, await source.read(id, this.#items.get(id), this.#items.size))
@@ -106,6 +114,7 @@ export class Readings {
     if (before === item) return
     this.#results = undefined
     if (before?.isStale) this.#stale--
+    this.#weight += (item ? weightOf(item) : 0) - (before ? weightOf(before) : 0)
     if (!item) {
       this.#items.delete(id)
       return
@@ -114,4 +123,11 @@ export class Readings {
     this.#newest = Math.max(this.#newest, item.revision)
     this.#items.set(id, item)
   }
+}
+
+/** Bytes for which an item counts once. */
+const ITEM_BYTES = 512
+
+function weightOf({ readings }: Item): number {
+  return 1 + Math.floor(readings.reduce((bytes, { size }) => bytes + size, 0) / ITEM_BYTES)
 }

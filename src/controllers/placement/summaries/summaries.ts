@@ -58,6 +58,8 @@ interface Followed {
   /** Names of all answers by their subjects, and the other way round. */
   readonly names: Map<string, AnswerName>
   readonly subjects: Map<string, Subject>
+  /** More was answered than is remembered, and any change may be of such an answer. */
+  isPartial: boolean
   /** Copies that were answered as being written before all was named. */
   early: Set<string>
 }
@@ -74,7 +76,7 @@ interface Asked {
 
 const NOWHERE: Ways = new Map()
 const RETRY_SECONDS = 2
-/** Readings of all spaces together, some hundred bytes each. */
+/** Readings of all spaces together, about a KB each. */
 export const MAX_READINGS = 1_000_000
 /** Summaries of all spaces together. */
 const MAX_SUMMARIES = 100_000
@@ -88,7 +90,7 @@ export class Summaries implements Answerer {
   /** By space and what it is about. */
   readonly #kept = new BoundedCache<string, Readings>({
     entries: MAX_SUMMARIES,
-    weight: { limit: MAX_READINGS, of: ({ size }) => 1 + size },
+    weight: { limit: MAX_READINGS, of: ({ weight }) => 1 + weight },
   })
 
   #evaluations = 0
@@ -108,6 +110,7 @@ export class Summaries implements Answerer {
       followers: new Set(),
       names: new Map(),
       subjects: new Map(),
+      isPartial: false,
       early: new Set<string>(),
     }
     followed.followers.add(follower)
@@ -116,29 +119,31 @@ export class Summaries implements Answerer {
       followed.followers.delete(follower)
       if (followed.followers.size > 0 || this.#spaces.get(space) !== followed) return
       this.#spaces.delete(space)
-      for (const id of followed.names.keys()) this.#kept.delete(`${space} ${id}`)
+      this.#forget(space, followed)
     }
   }
 
   async row(space: string, name: AnswerName): Promise<AnswerRow | undefined> {
     this.#requireKnown(space)
     const asked = this.#find(space, name)
+    if (!asked) this.#gone(space, name)
     return asked && this.#rowOf(asked, name, await this.#deps.kinds.of(space))
   }
 
   async *rows({ space, namespace, after }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
     this.#requireKnown(space)
     const kinds = await this.#deps.kinds.of(space)
-    const found: { name: AnswerName; asked: Asked }[] = []
-    for (const asked of this.#all(space)) {
-      const name = subjectName(asked.subject)
+    const found: { name: AnswerName; subject: Subject }[] = []
+    for (const { subject } of this.#all(space)) {
+      const name = subjectName(subject)
       if ((namespace ?? name.namespace) === name.namespace && (!after || compareNames(after, name) < 0))
-        found.push({ name, asked })
+        found.push({ name, subject })
       if (pace.due) await pace.rest()
     }
     found.sort((a, b) => compareNames(a.name, b.name))
-    for (const { name, asked } of found) {
-      yield this.#rowOf(asked, name, kinds)
+    for (const { name, subject } of found) {
+      const asked = this.#ask(space, subject, name)
+      if (asked) yield this.#rowOf(asked, name, kinds)
       if (pace.due) await pace.rest()
     }
   }
@@ -182,8 +187,7 @@ export class Summaries implements Answerer {
       for (const key of keys) {
         const fact = join.fact(space, key)
         const id = idOf({ placement, key })
-        // what was answered may be gone
-        if (!fact || !(followed.names.has(id) || join.workload(space).names(placement, key))) continue
+        if (!fact || !this.#concerns(space, followed, placement, key)) continue
         this.#kept.peek(`${space} ${id}`)?.touchAll()
         this.#tell(followed, this.#subject(space, placement, fact))
       }
@@ -203,6 +207,19 @@ export class Summaries implements Answerer {
           this.#kept.peek(`${space} ${idOf(subject)}`)?.touch(`${mailbox} ${key}`)
           this.#tell(followed, subject)
         }
+      }
+    }
+  }
+
+  /** Placements may lead to other clusters, or go. */
+  waysChanged(space: string): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    for (const placement of this.#collecting(space)) {
+      for (const collector of this.#deps.join.spec(space, placement)!.upsyncCollectors.keys()) {
+        const subject = { placement, collector }
+        this.#kept.peek(`${space} ${idOf(subject)}`)?.touchAll()
+        this.#tell(followed, subject)
       }
     }
   }
@@ -229,10 +246,16 @@ export class Summaries implements Answerer {
   lost(space: string): void {
     const followed = this.#spaces.get(space)
     if (!followed) return
+    this.#forget(space, followed)
+    for (const follower of followed.followers) follower.lost()
+  }
+
+  #forget(space: string, followed: Followed): void {
     for (const id of followed.names.keys()) this.#kept.delete(`${space} ${id}`)
+    if (followed.isPartial) for (const [id] of this.#kept) if (id.startsWith(`${space} `)) this.#kept.delete(id)
     followed.names.clear()
     followed.subjects.clear()
-    for (const follower of followed.followers) follower.lost()
+    followed.isPartial = false
   }
 
   /** @throws StatusError ServiceUnavailable: an empty list would say that nothing is collected */
@@ -247,13 +270,11 @@ export class Summaries implements Answerer {
       if ((this.#deps.join.spec(space, name)?.collectors.length ?? 0) > 0) yield name
   }
 
-  /** Only those that may have this name, where there is one. */
-  *#all(space: string, name?: string): Generator<Asked> {
+  *#all(space: string): Generator<Asked> {
     const { join } = this.#deps
     const workload = join.workload(space)
     for (const placement of this.#collecting(space)) {
       for (const key of workload.namedBy(placement)) {
-        if (name !== undefined && !name.startsWith(`${workload.get(key)?.uid}.`)) continue
         const asked = this.#ofObject(space, placement, key)
         if (asked) yield asked
       }
@@ -297,15 +318,35 @@ export class Summaries implements Answerer {
   }
 
   #find(space: string, name: AnswerName): Asked | undefined {
-    const known = this.#spaces.get(space)?.subjects.get(textOf(name))
-    const asked =
-      known &&
-      ('key' in known
-        ? this.#ofObject(space, known.placement, known.key)
-        : this.#ofCarried(space, known.placement, known.collector))
-    if (asked && isNamed(asked, name)) return asked
-    for (const other of this.#all(space, name.name)) if (isNamed(other, name)) return other
+    const subject = this.#spaces.get(space)?.subjects.get(textOf(name)) ?? this.#search(space, name.name)
+    return subject && this.#ask(space, subject, name)
+  }
+
+  /** The only one that may have this name. */
+  #search(space: string, name: string): Subject | undefined {
+    const [first, collector] = name.split(':')
+    if (collector !== undefined) return { placement: first!, collector }
+    const workload = this.#deps.join.workload(space)
+    for (const placement of this.#collecting(space)) {
+      const end = `.${this.#deps.join.spec(space, placement)!.uid}`
+      if (!name.endsWith(end)) continue
+      const uid = name.slice(0, -end.length)
+      for (const key of workload.namedBy(placement)) {
+        const fact = workload.get(key)
+        if (fact?.uid === uid) return this.#subject(space, placement, fact)
+      }
+    }
     return undefined
+  }
+
+  /** As it is now; `undefined`: nothing has this name any more. */
+  #ask(space: string, subject: Subject, { namespace, name }: AnswerName): Asked | undefined {
+    const asked =
+      'key' in subject
+        ? this.#ofObject(space, subject.placement, subject.key)
+        : this.#ofCarried(space, subject.placement, subject.collector)
+    const own = asked && subjectName(asked.subject)
+    return own?.name === name && own.namespace === namespace ? asked : undefined
   }
 
   #rowOf(asked: Asked, { namespace, name }: AnswerName, kinds: ReadonlyMap<string, ServedKind>): AnswerRow {
@@ -313,11 +354,7 @@ export class Summaries implements Answerer {
     const kind = fact && kinds.get(groupResourceName(fact.resource))?.kind
     const head = combinedStatusHead(subject, fact && { resource: fact.resource, kind: kind ?? '' })
     const followed = this.#spaces.get(space)
-    if (followed) {
-      if (followed.names.size >= MAX_NAMES) this.lost(space)
-      followed.names.set(idOf(subject), { namespace, name })
-      followed.subjects.set(textOf({ namespace, name }), subject)
-    }
+    if (followed) this.#remember(followed, subject)
     return { namespace, name, head, whole: () => this.#whole(asked, head) }
   }
 
@@ -327,11 +364,13 @@ export class Summaries implements Answerer {
     const items = await this.#itemsOf(asked, mailboxes)
     if (!items) return undefined
     const id = `${space} ${idOf(subject)}`
-    const isFollowed = this.#spaces.has(space)
-    const kept = isFollowed ? this.#kept.get(id) : undefined
+    const followed = this.#spaces.get(space)
+    // of others no follower's end and no loss would reach the readings
+    const isRemembered = followed !== undefined && (followed.isPartial || followed.names.has(idOf(subject)))
+    const kept = isRemembered ? this.#kept.get(id) : undefined
     const readings = kept && isSame(kept.collectors, collectors) ? kept : new Readings(collectors)
     // changes meanwhile reach it
-    if (isFollowed) this.#kept.set(id, readings)
+    if (isRemembered) this.#kept.set(id, readings)
     await readings.refresh(items, this.#deps.turns.begin({ owner: space }))
     // its weight is another now
     if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
@@ -361,6 +400,10 @@ export class Summaries implements Answerer {
       isStale,
       evaluated: () => this.#evaluations++,
       labelOf: (name: string) => this.#labelOf(space, name),
+      isCurrent: () =>
+        this.#deps.join.spec(space, subject.placement) === spec &&
+        (this.#deps.join.waysOf(space, subject.placement) ?? NOWHERE) === mailboxes &&
+        (!fact || this.#deps.join.fact(space, fact.key) === fact),
     }
     if ('collector' in subject)
       return new CarriedItems({ ...common, client, tests: spec.upsyncCollectors.get(subject.collector)! })
@@ -380,14 +423,51 @@ export class Summaries implements Answerer {
   #tellCopy(space: string, followed: Followed, at: { placement: string; fact: ObjectFact; mailbox: string }): void {
     const { placement, fact, mailbox } = at
     const id = idOf({ placement, key: fact.key })
-    if (!(followed.names.has(id) || this.#deps.join.workload(space).names(placement, fact.key))) return
+    if (!this.#concerns(space, followed, placement, fact.key)) return
     this.#kept.peek(`${space} ${id}`)?.touch(mailbox)
     this.#tell(followed, this.#subject(space, placement, fact))
   }
 
+  /** An answer that was given may be gone. */
+  #concerns(space: string, followed: Followed, placement: string, key: string): boolean {
+    if (followed.isPartial || followed.names.has(idOf({ placement, key }))) return true
+    return this.#deps.join.workload(space).names(placement, key)
+  }
+
+  /** The name too that it had before: an object may be made anew. */
   #tell(followed: Followed, subject: Subject): void {
-    const name = followed.names.get(idOf(subject)) ?? subjectName(subject)
-    for (const follower of followed.followers) follower.touched(name)
+    const before = followed.names.get(idOf(subject))
+    const name = this.#remember(followed, subject)
+    const isOther = before !== undefined && before !== name
+    for (const follower of followed.followers) {
+      if (isOther) follower.touched(before)
+      follower.touched(name)
+    }
+  }
+
+  #gone(space: string, name: AnswerName): void {
+    const followed = this.#spaces.get(space)
+    const subject = followed?.subjects.get(textOf(name))
+    if (!followed || !subject) return
+    followed.subjects.delete(textOf(name))
+    followed.names.delete(idOf(subject))
+    this.#kept.delete(`${space} ${idOf(subject)}`)
+  }
+
+  /** Names it, by the very name that is remembered where that is still so. */
+  #remember(followed: Followed, subject: Subject): AnswerName {
+    const { names, subjects } = followed
+    const [id, name] = [idOf(subject), subjectName(subject)]
+    const before = names.get(id)
+    if (before && textOf(before) === textOf(name)) return before
+    if (before) subjects.delete(textOf(before))
+    else if (names.size >= MAX_NAMES) {
+      followed.isPartial = true
+      return name
+    }
+    names.set(id, name)
+    subjects.set(textOf(name), subject)
+    return name
   }
 }
 
@@ -398,11 +478,6 @@ function idOf(subject: { placement: string; key?: string; collector?: string }):
 
 function textOf({ namespace, name }: AnswerName): string {
   return `${namespace}/${name}`
-}
-
-function isNamed({ subject }: Asked, { namespace, name }: AnswerName): boolean {
-  const own = subjectName(subject)
-  return own.name === name && own.namespace === namespace
 }
 
 function isSame(some: readonly UsedCollector[], others: readonly UsedCollector[]): boolean {

@@ -235,3 +235,51 @@ t.test('what clusters carry up has one summary for each placement and collector'
   await server.quiet()
   t.same(rows(await get({ namespace: 'kubestellar-report', name: 'up:pages' }), 'pages'), [['10']])
 })
+
+t.test('an object that is made anew has another summary, and followers get the names of both', async t => {
+  const { place, list, get, told, server, wds } = await setUp(t)
+  await place('two', sets(['sum']), 'florin', 'guilder')
+  const [first] = await list()
+  const old = { namespace: 'commonstuff', name: first!.metadata.name! }
+  told()
+  await wds.delete(SETS, { namespace: 'commonstuff', name: 'rs' })
+  await server.quiet()
+  t.ok(told().includes(old.name))
+  t.equal(await get(old), undefined)
+  await wds.create(SETS, replicaSet('rs'))
+  await server.quiet()
+  const names = told()
+  const [next] = await list()
+  t.not(next!.metadata.name, old.name)
+  t.ok(names.includes(next!.metadata.name!))
+  t.match(await get({ ...old, name: next!.metadata.name! }), { clusters: { total: 2 } })
+})
+
+t.test('a summary of carried objects follows its placement', async t => {
+  const { place, list, get, told, server, wds, florin, guilder } = await setUp(t)
+  await wds.create(STATUS_COLLECTORS, collector('pages', { combinedFields: [{ name: 'n', type: 'COUNT' }] }))
+  const set = { apiGroup: '', resources: ['configmaps'], namespaces: ['up'], names: ['*'], statusCollectors: ['pages'] }
+  await place('up', { upsync: [set] }, 'florin', 'guilder')
+  for (const box of [florin, guilder]) {
+    await server.in(box).create(NAMESPACES, namespace('up'))
+    const metadata = { namespace: 'up', annotations: { [UPSYNCED]: 'ConfigMap/up/a' } }
+    await server.in(box).create(MAPS, configMap('a', {}, metadata))
+  }
+  await server.quiet()
+  const name = { namespace: 'kubestellar-report', name: 'up:pages' }
+  t.same(
+    (await list()).map(one => rows(one, 'pages')),
+    [[['2']]],
+  )
+  told()
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'up')!, destinations: slice('up', 'florin').destinations })
+  await server.quiet()
+  t.ok(told().includes(name.name))
+  t.match(await get(name), { clusters: { total: 1 } })
+  t.same(rows(await get(name), 'pages'), [['1']], 'the placement leads to one cluster less')
+  told()
+  await wds.delete(EDGE_PLACEMENTS, { name: 'up' })
+  await server.quiet()
+  t.ok(told().includes(name.name))
+  t.equal(await get(name), undefined)
+})

@@ -1,0 +1,25 @@
+/** Readings of one summary: a request that waited knows no change since it began. */
+import t from 'tap'
+import { type Item, type ItemSource, Readings } from '../../../../src/controllers/placement/summaries/readings.ts'
+
+const PACE = { due: false, rest: async () => {} }
+
+function item(stamp: string): Item {
+  return { origin: { cluster: stamp }, isStale: true, readings: [], revision: 0, stamp }
+}
+
+function source(stamp: string, isCurrent = true): ItemSource {
+  return { isCurrent: () => isCurrent, ids: () => ['a'], read: async () => item(stamp) }
+}
+
+t.test('a source that is out of date hides no change', async t => {
+  const readings = new Readings([])
+  await readings.refresh(source('first'), PACE)
+  readings.touchAll()
+  await readings.refresh(source('before', false), PACE)
+  t.same(readings.staleClusters(), ['before'])
+  await readings.refresh(source('now'), PACE)
+  t.same(readings.staleClusters(), ['now'])
+  await readings.refresh(source('later'), PACE)
+  t.same(readings.staleClusters(), ['now'], 'nothing was touched')
+})
