@@ -16,7 +16,7 @@ export class MarkLog {
   readonly #unfollow: () => void
   /** By mailbox. */
   readonly #logs = new Map<string, AnsweredLog>()
-  readonly #listeners = new Set<MarkListener>()
+  readonly #open = new Set<MarkChanges>()
   readonly #ended = new AbortController()
 
   constructor(places: Pick<ReportedPlaces, 'follow'>, revision: () => number) {
@@ -30,7 +30,8 @@ export class MarkLog {
       const log = this.#of(mailbox)
       if (keys === 'all') log.lost()
       else for (const name of keys) log.touched({ namespace: '', name })
-      for (const listener of this.#listeners) listener(mailbox, keys)
+      const marked = keys === 'all' ? [this.#marked(mailbox)] : keys.map(key => this.#marked(mailbox, key))
+      for (const changes of this.#open) for (const each of marked) changes.add(each)
     }
     this.#unfollow = places.follow(told)
   }
@@ -55,34 +56,34 @@ export class MarkLog {
     return this.#logs.has(mailbox)
   }
 
-  /** Revision of the newest change of an object's marks; 0: none is known. */
-  revisionOf(mailbox: string, key: string): number {
-    return this.#logs.get(mailbox)?.revisionOf({ namespace: '', name: key }) ?? 0
-  }
-
-  /** Revision at which all objects of a mailbox changed last; 0: none is known. */
-  allAt(mailbox: string): number {
-    return this.#logs.get(mailbox)?.begin ?? 0
+  /** Revision of the newest change of an object's marks, without a key: of all objects of the mailbox; 0: none is known. */
+  revisionOf(mailbox: string, key?: string): number {
+    const log = this.#logs.get(mailbox)
+    return (key === undefined ? log?.begin : log?.revisionOf({ namespace: '', name: key })) ?? 0
   }
 
   /** Changes from a revision on, and those to come, in mailboxes that count then. */
   changes(from: number, counts: (mailbox: string) => boolean): MarkChanges {
     const changes = new MarkChanges(this, counts)
-    const known: MarkedKey[] = []
+    const known: Marked[] = []
     for (const [mailbox, log] of this.#logs) {
       if (!counts(mailbox)) continue
-      if (log.begin > 0 && from <= log.begin) changes.add(mailbox, 'all')
+      if (log.begin > 0 && from <= log.begin) known.push(this.#marked(mailbox))
       // one that was cut off among changes of a revision gets all of these again
-      else for (const [, { name }] of log.since(from - 1)) known.push({ mailbox, key: name })
+      else for (const [, { name }] of log.since(from - 1)) known.push(this.#marked(mailbox, name))
     }
-    const revisionOf = ({ mailbox, key }: MarkedKey): number => this.revisionOf(mailbox, key)
-    for (const { mailbox, key } of known.sort((a, b) => revisionOf(a) - revisionOf(b))) changes.add(mailbox, [key])
-    this.#listeners.add(changes.add)
+    known.sort((a, b) => a.revision - b.revision)
+    for (const marked of known) changes.add(marked)
+    this.#open.add(changes)
     return changes
   }
 
-  forget({ add }: MarkChanges): void {
-    this.#listeners.delete(add)
+  forget(changes: MarkChanges): void {
+    this.#open.delete(changes)
+  }
+
+  #marked(mailbox: string, key?: string): Marked {
+    return { mailbox, key, revision: this.revisionOf(mailbox, key) }
   }
 
   #of(mailbox: string): AnsweredLog {
@@ -95,12 +96,13 @@ export class MarkLog {
   }
 }
 
-type MarkListener = (mailbox: string, keys: readonly string[] | 'all') => void
-
-export interface MarkedKey {
+/** Changed marks. */
+export interface Marked {
   readonly mailbox: string
-  /** Object key. */
-  readonly key: string
+  /** Object key; absent: all objects of the mailbox. */
+  readonly key: string | undefined
+  /** Of the change. */
+  readonly revision: number
 }
 
 /** Changes of marks that a watch has not sent. */
@@ -108,9 +110,7 @@ export class MarkChanges {
   readonly #log: MarkLog
   readonly #counts: (mailbox: string) => boolean
   /** The oldest change first. */
-  readonly #keys = new Map<string, MarkedKey>()
-  /** Mailboxes of which all objects changed, the oldest change first. */
-  readonly #all = new Set<string>()
+  readonly #waiting = new Map<string, Marked>()
   #wake = (): void => {}
 
   constructor(log: MarkLog, counts: (mailbox: string) => boolean) {
@@ -123,29 +123,22 @@ export class MarkChanges {
   }
 
   get isEmpty(): boolean {
-    return this.#all.size === 0 && this.#keys.size === 0
+    return this.#waiting.size === 0
   }
 
   /** Whether something changed before a revision, and waits. */
   isDue(before: number): boolean {
-    const [mailbox] = this.#all
-    if (mailbox !== undefined && this.#log.allAt(mailbox) < before) return true
-    const [first] = this.#keys.values()
-    return first !== undefined && this.#log.revisionOf(first.mailbox, first.key) < before
+    const [first] = this.#waiting.values()
+    return first !== undefined && first.revision < before
   }
 
-  /** Takes changes of before a revision: a mailbox of which all objects may have changed, or some objects. */
-  take(before: number): string | readonly MarkedKey[] {
-    const [mailbox] = this.#all
-    if (mailbox !== undefined && this.#log.allAt(mailbox) < before) {
-      this.#all.delete(mailbox)
-      return mailbox
-    }
-    const taken: MarkedKey[] = []
-    for (const [id, marked] of this.#keys) {
-      if (this.#log.revisionOf(marked.mailbox, marked.key) >= before) break
+  /** Takes changes of before a revision, the oldest first. */
+  take(before: number): readonly Marked[] {
+    const taken: Marked[] = []
+    for (const [id, marked] of this.#waiting) {
+      if (marked.revision >= before) break
       taken.push(marked)
-      this.#keys.delete(id)
+      this.#waiting.delete(id)
     }
     return taken
   }
@@ -155,18 +148,12 @@ export class MarkChanges {
     this.#wake = wake
   }
 
-  readonly add: MarkListener = (mailbox, keys) => {
+  add(marked: Marked): void {
+    const { mailbox, key = '' } = marked
     if (!this.#counts(mailbox)) return
-    if (keys === 'all') {
-      this.#all.delete(mailbox)
-      this.#all.add(mailbox)
-    } else {
-      for (const key of keys) {
-        const id = `${mailbox} ${key}`
-        this.#keys.delete(id)
-        this.#keys.set(id, { mailbox, key })
-      }
-    }
+    const id = `${mailbox} ${key}`
+    this.#waiting.delete(id)
+    this.#waiting.set(id, marked)
     this.#wake()
   }
 }

@@ -15,24 +15,23 @@ export interface Names {
 
 /** Names of all spaces together. */
 const MAX_NAMES = 500_000
-const MAX_SPACES = 10_000
 /** Mailboxes of a space to which nothing leads any more. */
 export const MAX_FORMER = 1000
 
 export class ReportedNames {
   readonly #kept = new BoundedCache<string, Names>({
-    entries: MAX_SPACES,
-    weight: { limit: MAX_NAMES, of: ({ byMailbox }) => byMailbox.size },
+    entries: MAX_NAMES,
+    weight: { limit: MAX_NAMES, of: ({ byMailbox }) => byMailbox.size + 1 },
   })
 
-  /** `clusters`: those of the space as of `revision`. The same object for the same names. */
-  of(space: string, clusters: readonly ReportedCluster[], revision: Revision): Names {
-    const known = this.#kept.get(space)
+  /** `clusters`: those of the reading, which is a space's or of one of its locations, as of `revision`. The same object for the same names. */
+  of(reading: string, clusters: readonly ReportedCluster[], revision: Revision): Names {
+    const known = this.#kept.get(reading)
     const names = (known && added(known, clusters)) ?? {
       byMailbox: new Map(clusters.map(cluster => [cluster.mailbox, cluster])),
       since: revision,
     }
-    if (names !== known) this.#kept.set(space, names)
+    if (names !== known) this.#kept.set(reading, names)
     return names
   }
 

@@ -1,6 +1,5 @@
 /** Where a reader of reports finds them: mailboxes, and for whom and under which names it reads each. */
-import { StatusError } from '../../apimachinery/errors.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import type { ReportedTo } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedPlaces } from '../../placement/desks/reported.ts'
 import type { Revision } from '../../storage/store.ts'
@@ -17,78 +16,47 @@ export interface Source extends Pick<ReportedCluster, 'mailbox' | 'isMarked' | '
 /** By logical-cluster id of the mailbox; several spaces may read one. */
 export type ByMailbox = ReadonlyMap<string, readonly Source[]>
 
-export interface ReportedSources {
-  /** The one mailbox whose range of the log is read; absent: the logs of all. */
-  readonly only?: string
-  /**
-   * As of now: whatever has appeared for a space has appeared in one of these. The same object for the same names.
-   * @throws StatusError Expired: who began at `after` reads anew
-   */
-  now(after?: Revision): ByMailbox
-  /** Calls back when `now` may say another thing. Returns the way to stop. */
-  follow(listener: () => void): () => void
-  /** @throws StatusError Expired where a watch from `after` would miss something */
-  requireFrom(after: Revision): Promise<void>
-}
-
-export interface OneSourceDeps {
-  reader: KindReader
-  space: string
-  cluster: ReportedCluster
-  kept: KeptReports
-  /** LogicalClusters, of which each mailbox has one from its birth. */
-  births: ResourceType | undefined
-}
-
-/** One cluster for one space. */
-export function oneSource({ reader, space, cluster, kept, births }: OneSourceDeps): ReportedSources {
-  const { mailbox } = cluster
-  const byMailbox: ByMailbox = new Map([[mailbox, [sourceOf(space, cluster, kept)]]])
-  const isThere = async (at: object): Promise<boolean> =>
-    (await reader.list(births!, { space: mailbox, ...at })).items.length > 0
-  return {
-    only: mailbox,
-    now: () => byMailbox,
-    follow: () => () => {},
-    /** Before its birth the location's name was another cluster's, whose objects went unseen. */
-    async requireFrom(after) {
-      if (births === undefined || after === reader.revision) return
-      if (await isThere({ resourceVersion: `${after}`, resourceVersionMatch: 'Exact' })) return
-      if (await isThere({}))
-        throw new StatusError('Expired', `too old resource version: ${after}: the location is another cluster since`)
-    },
-  }
-}
-
-export interface AllSourcesDeps {
+export interface ReportedSourcesDeps {
   places: ReportedPlaces
   names: ReportedNames
   kept: KeptReports
   reader: Pick<KindReader, 'revision'>
   /** Logical-cluster ids of those for which is read. */
   spaces: ReadonlySet<string>
+  /** The one cluster that is read, for the one space. Absent: all of them. */
+  one?: ReportedCluster
 }
 
-/** All clusters of some spaces. */
-export class AllSources implements ReportedSources {
-  readonly #deps: AllSourcesDeps
+export class ReportedSources {
+  readonly #deps: ReportedSourcesDeps
   #names: ReadonlyMap<string, Names> = new Map()
   #byMailbox: ByMailbox = new Map()
   /** Spaces whose names may be others by now. */
   #stale: Set<string>
 
-  constructor(deps: AllSourcesDeps) {
+  constructor(deps: ReportedSourcesDeps) {
     this.#deps = deps
     this.#stale = new Set(deps.spaces)
   }
 
-  now(after = Number.POSITIVE_INFINITY): ByMailbox {
-    const { places, names, reader } = this.#deps
+  /** The one mailbox whose range of the log is read; absent: the logs of all. */
+  get only(): string | undefined {
+    return this.#deps.one?.mailbox
+  }
+
+  /**
+   * As of now: whatever has appeared for a space has appeared in one of these. The same object for the same names.
+   * @throws StatusError Expired: who began at `after` would miss something, and reads anew
+   */
+  now(after: Revision = Number.POSITIVE_INFINITY): ByMailbox {
     const now = new Map(this.#names)
     for (const space of this.#stale) {
-      const known = names.of(space, places.clusters(space), reader.revision)
+      const known = this.#namesIn(space)
       if (known.since > after)
-        throw new StatusError('Expired', `too old resource version: ${after}: a location has another name since`)
+        throw new StatusError(
+          'Expired',
+          `too old resource version: ${after}: a location is another cluster, or has another name, since`,
+        )
       now.set(space, known)
     }
     if ([...this.#stale].some(space => this.#names.get(space) !== now.get(space)))
@@ -98,6 +66,7 @@ export class AllSources implements ReportedSources {
     return this.#byMailbox
   }
 
+  /** Calls back when `now` may say another thing. Returns the way to stop. */
   follow(listener: () => void): () => void {
     return this.#deps.places.followClusters(space => {
       if (!this.#deps.spaces.has(space)) return
@@ -106,8 +75,21 @@ export class AllSources implements ReportedSources {
     })
   }
 
-  async requireFrom(after: Revision): Promise<void> {
-    this.now(after)
+  #namesIn(space: string): Names {
+    const { places, names, reader, one } = this.#deps
+    if (!one) return names.of(space, places.clusters(space), reader.revision)
+    // no id of a space has a slash
+    return names.of(`${space}/${one.location}`, [clusterNow(places, space, one)], reader.revision)
+  }
+}
+
+/** One that no placement leads to any more is read on: its deletions are to come. */
+function clusterNow(places: ReportedPlaces, space: string, one: ReportedCluster): ReportedCluster {
+  try {
+    return places.cluster(space, one.location)
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return one
+    throw error
   }
 }
 

@@ -6,7 +6,6 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import type { Column } from '../../kinds/printers/printer.ts'
@@ -30,7 +29,7 @@ import { MarkLog } from './markLog.ts'
 import { ReportedKinds } from './reportedKinds.ts'
 import { ReportedNames } from './reportedNames.ts'
 import { ReportedReader } from './reportedReader.ts'
-import { AllSources, oneSource } from './reportedSources.ts'
+import { ReportedSources } from './reportedSources.ts'
 import { spaceRights } from './spaceRights.ts'
 
 export interface ReportedViewsDeps {
@@ -113,8 +112,14 @@ export class ReportedViews implements ReportedDesk {
   async #serveAcross(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
     const { info } = authorized
     if (info.reported!.location !== undefined) throw oneAtATime()
-    const rights = await spaceRights(this.#services.authorizer, this.#known(), authorized)
-    const clusters = [...rights.readable].flatMap(space => this.#known().clusters(space))
+    const { authorizer, work: turns } = this.#services
+    const work = turns.begin({ owner: '*' })
+    const rights = await spaceRights({ authorizer, places: this.#known(), work }, authorized)
+    const clusters: ReportedCluster[] = []
+    for (const space of rights.readable) {
+      clusters.push(...this.#known().clusters(space))
+      if (work.due) await work.rest()
+    }
     if (!info.resource) {
       const view = viewOf('*', `${this.#numberOf(this.#kinds.all(clusters))}`)
       return await this.#paths.serve(request, answer, { ...authorized, space: view })
@@ -140,18 +145,11 @@ export class ReportedViews implements ReportedDesk {
   #overOne(space: string, cluster: ReportedCluster): Services {
     const { mailbox } = cluster
     const services = this.#services
-    const { reader } = services
-    const { group, version, resource } = LOGICAL_CLUSTERS
-    const births = services.types.in(mailbox).find(group, version, resource)
     return {
       ...services,
       types: { in: () => this.#kinds.of([cluster]) },
       columns: silenceOf([cluster]),
-      reader: new ReportedReader({
-        reader,
-        sources: oneSource({ reader, space, cluster, kept: this.#kept, births }),
-        log: this.#log!,
-      }),
+      reader: this.#readerOf(new Set([space]), cluster),
       derived: undefined,
       watchScope: (_space, group, resource) => {
         const { gone, closing } = services.watchScope(mailbox, group, resource)
@@ -174,17 +172,22 @@ export class ReportedViews implements ReportedDesk {
 
   #overSpaces(spaces: ReadonlySet<string>, clusters: readonly ReportedCluster[]): Services {
     const services = this.#services
-    const { reader } = services
-    const [places, names, kept] = [this.#known(), this.#names, this.#kept]
-    const sources = new AllSources({ places, names, kept, reader, spaces })
     return {
       ...services,
       types: { in: () => this.#kinds.of(clusters) },
-      reader: new ReportedReader({ reader, sources, log: this.#log! }),
+      reader: this.#readerOf(spaces),
       columns: [LOCATION_COLUMN, ...silenceOf(clusters)],
       derived: undefined,
       watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
     }
+  }
+
+  /** `one`: of the one space. */
+  #readerOf(spaces: ReadonlySet<string>, one?: ReportedCluster): ReportedReader {
+    const { reader } = this.#services
+    const [places, names, kept] = [this.#known(), this.#names, this.#kept]
+    const sources = new ReportedSources({ places, names, kept, reader, spaces, ...(one && { one }) })
+    return new ReportedReader({ reader, sources, log: this.#log! })
   }
 
   #known(): ReportedPlaces {

@@ -6,11 +6,12 @@ import { parseObjectKey } from '../../placement/words/names.ts'
 import type { Stored } from '../../storage/store.ts'
 import { atRevision } from '../../storage/texts.ts'
 import type { KindReader } from '../registry/answeredReader.ts'
+import { decodeContinue, encodeContinue } from '../registry/continueToken.ts'
 import type { SelectedEvent } from '../registry/eventSelector.ts'
 import type { ListResult, WatchQuery } from '../registry/reader.ts'
 import { EVERYTHING } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
-import type { MarkChanges, MarkedKey, MarkLog } from './markLog.ts'
+import type { MarkChanges, Marked, MarkLog } from './markLog.ts'
 import type { ByMailbox, ReportedSources, Source } from './reportedSources.ts'
 import { type Asked, lookedUp, shownOf, shownTo } from './shownObjects.ts'
 
@@ -25,12 +26,6 @@ export interface ReportedWatchDeps {
 const BATCH = 50
 const NO_SOURCES: readonly Source[] = []
 
-/** An object of which marks changed. */
-interface Marked {
-  readonly stored: Stored
-  readonly revision: number
-}
-
 export class ReportedWatch {
   readonly #deps: ReportedWatchDeps
   readonly #type: ResourceType
@@ -43,6 +38,8 @@ export class ReportedWatch {
   #byMailbox: ByMailbox
   /** Whether the sources may be others. */
   #isStale = false
+  /** Whether changes of marks are being sent: bookmarks wait for them. */
+  #isSendingMarks = false
 
   /** @throws StatusError Expired: something would be missed */
   constructor(deps: ReportedWatchDeps, type: ResourceType, query: WatchQuery) {
@@ -77,7 +74,7 @@ export class ReportedWatch {
         signal: AbortSignal.any([query.signal, log.ended, this.#failed.signal]),
         onLive: waits => {
           isWaiting = waits
-          query.onLive?.(() => waits() && changes.isEmpty)
+          query.onLive?.(() => waits() && changes.isEmpty && !this.#isSendingMarks)
           wake()
         },
       })
@@ -95,7 +92,6 @@ export class ReportedWatch {
       )
     }
     try {
-      await sources.requireFrom(query.after)
       pull()
       for (;;) {
         if (this.#failure) throw this.#failure
@@ -109,16 +105,18 @@ export class ReportedWatch {
           await new Promise<void>(resolve => {
             wake = resolve
           })
-        } else if (isWaiting()) {
-          yield* this.#changed(Number.POSITIVE_INFINITY)
         } else {
+          // read before the question: changes of a later one may have events before them
+          const { revision } = reader
+          if (isWaiting()) yield* this.#changed(revision + 1)
           // the store is handing over events of before
-          await setImmediate()
+          else await setImmediate()
         }
       }
     } finally {
       this.#unfollow()
       changes.end()
+      this.#failed.abort()
       await batches.return?.()
     }
     if (log.ended.aborted && !query.signal.aborted)
@@ -173,25 +171,35 @@ export class ReportedWatch {
 
   /** Reports of which marks changed before a revision, each under the revision of that change. */
   async *#changed(before: number): AsyncGenerator<readonly SelectedEvent[]> {
-    while (this.#changes.isDue(before) && !this.#query.signal.aborted) {
-      const taken = this.#changes.take(before)
-      for await (const batch of typeof taken === 'string' ? this.#all(taken) : this.#named(taken)) {
-        const events = batch.flatMap(({ stored, revision }) =>
-          // what is newer has an event of its own behind this one
-          stored.revision <= revision
-            ? shownTo(stored, this.#sourcesOf(stored.key.space), this.#asked, revision).map(one => modified(one.stored))
-            : [],
-        )
-        await this.#prepare(events)
-        if (events.length > 0) yield events
+    this.#isSendingMarks = true
+    try {
+      while (this.#changes.isDue(before)) {
+        for (const marked of this.#changes.take(before)) {
+          if (this.#query.signal.aborted) return
+          yield* this.#markedEvents(marked)
+        }
       }
+    } finally {
+      this.#isSendingMarks = false
     }
   }
 
-  async *#all(mailbox: string): AsyncGenerator<readonly Marked[]> {
-    const { reader, log } = this.#deps
+  async *#markedEvents({ mailbox, key, revision }: Marked): AsyncGenerator<readonly SelectedEvent[]> {
+    for await (const batch of key === undefined ? this.#all(mailbox) : this.#named(mailbox, key)) {
+      const events = batch.flatMap(stored =>
+        // what is newer has an event of its own behind this one
+        stored.revision <= revision
+          ? shownTo(stored, this.#sourcesOf(mailbox), this.#asked, revision).map(one => modified(one.stored))
+          : [],
+      )
+      await this.#prepare(events)
+      if (events.length > 0) yield events
+    }
+  }
+
+  async *#all(mailbox: string): AsyncGenerator<readonly Stored[]> {
+    const { reader } = this.#deps
     const { namespace, selection = EVERYTHING, signal } = this.#query
-    const revision = log.allAt(mailbox)
     let token: string | undefined
     do {
       const page: ListResult = await reader.list(this.#type, {
@@ -201,21 +209,18 @@ export class ReportedWatch {
         limit: BATCH,
         continue: token,
       })
-      yield page.items.map(stored => ({ stored, revision }))
-      token = page.continue
+      yield page.items
+      // each is of now, however long the reader of the watch takes for the one before
+      token = page.continue && encodeContinue({ ...decodeContinue(page.continue), at: undefined })
     } while (token !== undefined && !signal.aborted)
   }
 
-  async *#named(marked: readonly MarkedKey[]): AsyncGenerator<readonly Marked[]> {
-    const { reader, log } = this.#deps
+  async *#named(mailbox: string, objectKey: string): AsyncGenerator<readonly Stored[]> {
     const { group, resource } = this.#type
-    for (const { mailbox, key } of marked) {
-      const { namespace, name, ...kind } = parseObjectKey(key)
-      if (kind.group !== group || kind.resource !== resource || namespace !== (this.#query.namespace ?? namespace))
-        continue
-      const stored = await unlessGone(async () => await reader.get(mailbox, this.#type, namespace, name))
-      if (stored) yield [{ stored, revision: log.revisionOf(mailbox, key) }]
-    }
+    const { namespace, name, ...kind } = parseObjectKey(objectKey)
+    if (kind.group !== group || kind.resource !== resource || namespace !== (this.#query.namespace ?? namespace)) return
+    const stored = await unlessGone(async () => await this.#deps.reader.get(mailbox, this.#type, namespace, name))
+    if (stored) yield [stored]
   }
 
   #sourcesOf(mailbox: string): readonly Source[] {

@@ -2,6 +2,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { ReportedPlaces } from '../../placement/desks/reported.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import type { Attributes, Permission } from '../auth/types.ts'
@@ -20,10 +21,16 @@ export interface SpaceRights {
 
 type Right = 'read' | 'refused' | 'unseen'
 
+export interface SpaceRightsDeps {
+  authorizer: Services['authorizer']
+  places: ReportedPlaces
+  /** In whose slices all spaces are asked. */
+  work: Work
+}
+
 /** @throws StatusError Forbidden where there is no space for the user */
 export async function spaceRights(
-  authorizer: Services['authorizer'],
-  places: ReportedPlaces,
+  { authorizer, places, work }: SpaceRightsDeps,
   authorized: AuthorizedRequest,
 ): Promise<SpaceRights> {
   const { info, user } = authorized
@@ -45,7 +52,10 @@ export async function spaceRights(
     )
   }
   const rights = new Map<string, Right>()
-  for (const space of places.spaces()) rights.set(space, await rightIn(space))
+  for (const space of [...places.spaces()]) {
+    rights.set(space, await rightIn(space))
+    if (work.due) await work.rest()
+  }
   const readable = new Set([...rights].flatMap(([space, right]) => (right === 'read' ? [space] : [])))
   if (readable.size === 0 && !user.groups.includes(GROUPS.masters)) {
     const attributes = { user, space: '*', verb: info.verb, path: info.path, ...(resource && { resource }) }
@@ -63,7 +73,10 @@ export async function spaceRights(
     hold(access, permission, end) {
       const held: Held[] = [access.hold(permission, end)]
       const follow = (space: string): void => {
-        const judge = (): Soon<void> => change(space)
+        const judge = async (): Promise<void> => {
+          if (work.due) await work.rest()
+          await change(space)
+        }
         const { identity } = permission
         held.push(access.hold({ space, identity, judge }, end))
       }

@@ -2,6 +2,7 @@
  * Objects of a mailbox as one space sees them: copies that it owns, and objects carried up for it.
  * The marks of the center stay in the mailbox, and so do field managers, which name others. Pure.
  */
+import { labelValue } from '../../apimachinery/nameRules.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { FieldDifference, LiveField } from '../outcome/fieldDifference.ts'
@@ -36,7 +37,6 @@ export interface ReportedMarks {
   readonly liveFields?: readonly LiveField[]
 }
 
-const MAX_LABEL = 63
 const HIDDEN: ReadonlySet<string> = new Set(CENTER_MARKS)
 
 /** The object as the space sees it; `undefined`: it is not the space's to see. */
@@ -79,8 +79,8 @@ function isReportedTo(metadata: Readonly<ObjectMeta>, space: string): boolean {
 }
 
 function labelsOf(labels: KubeObject['metadata']['labels'], { location }: ReportedTo): Record<string, string> {
-  const { [PROJECTED_LABEL]: _mark, ...own } = labels ?? {}
-  return location.length <= MAX_LABEL ? { ...own, [LOCATION_LABEL]: location } : own
+  const { [PROJECTED_LABEL]: _mark, [LOCATION_LABEL]: _forged, ...own } = labels ?? {}
+  return labelValue(location).length === 0 ? { ...own, [LOCATION_LABEL]: location } : own
 }
 
 function annotationsOf(

@@ -270,7 +270,7 @@ t.test('a name that passes to another mailbox ends what began before, and a new 
   })
   const expired = {
     type: 'ERROR',
-    object: { code: 410, reason: 'Expired', message: /a location has another name since/ },
+    object: { code: 410, reason: 'Expired', message: /a location is another cluster, or has another name, since/ },
   }
   t.match((await watch.rest()).at(-1), expired)
   await world.present(await scene.mailbox('rome'), 'configmaps app/page')

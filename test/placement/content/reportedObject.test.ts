@@ -33,6 +33,16 @@ t.test('marks are annotations, and nobody else writes them', async t => {
   t.equal(reportedObject(forged, { ...TO, space: 's2' }, marks), undefined)
 })
 
+t.test('the label of the location is none that somebody else wrote, and a value that labels may have', async t => {
+  const forged = copy({})
+  forged.metadata.labels = { ...forged.metadata.labels, [`${EDGE}/location`]: 'imw.rome' }
+  const labelAt = (location: string) =>
+    reportedObject(forged, { ...TO, location })?.metadata.labels?.[`${EDGE}/location`]
+  t.equal(labelAt('imw.paris'), 'imw.paris')
+  t.equal(labelAt(`imw.${'x'.repeat(60)}`), undefined)
+  t.equal(labelAt('imw.paris+target'), undefined)
+})
+
 t.test('live values of fields that are left stand in the object', async t => {
   const replicas = (live: string) => ({ path: 'spec.replicas', live })
   t.same(shown({ replicas: 3, paused: true }, replicas('5')), { replicas: 5, paused: true })
