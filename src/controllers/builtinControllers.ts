@@ -61,7 +61,6 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const { clientFor, caPem, places, clock, random } = options
   const nature = places ? natureOf(places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
-  const { signal } = new AbortController()
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
   const { turns } = options
   const as = (component: string, make: (deps: Deps) => ControllerHandle | Startable): Start => {
@@ -71,7 +70,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     }
   }
   const placed = (component: string, make: (deps: PlacedDeps) => ControllerHandle | Startable): Start | undefined =>
-    places && as(component, deps => make({ ...deps, places, topology: topology!, signal }))
+    places && as(component, deps => make({ ...deps, places, topology: topology! }))
   const placementRuntime = { ...options, logger, guard: options.guardFor?.('placement-translator') }
   const topology = places && new Topology({ ...placementRuntime, places, client: clientFor(PLACEMENT_TRANSLATOR) })
   const where = new WhereDesk()
@@ -136,5 +135,4 @@ interface Deps extends ControllerRuntime {
 interface PlacedDeps extends Deps {
   topology: Topology
   places: SpacePlaces & Places
-  signal: AbortSignal
 }

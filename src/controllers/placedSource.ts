@@ -8,6 +8,7 @@
  * is relied upon.
  */
 
+import type { GroupResource } from '../apimachinery/object.ts'
 import type { StreamEvent } from '../client/client.ts'
 import type { Source } from '../client/controller.ts'
 import { type StreamedRef, StreamSource, type StreamSourceOptions } from '../client/streamSource.ts'
@@ -72,9 +73,13 @@ export class PlacedSource implements Source {
     return this.#source.synced
   }
 
-  /** Whether something of the space waits until its place is known. */
-  holds(space: string): boolean {
-    return this.#held.has(space)
+  /** Whether something of the space waits until its place is known; given a kind, something of that kind. */
+  holds(space: string, kind?: GroupResource): boolean {
+    const held = this.#held.get(space)
+    if (!held || !kind) return held !== undefined
+    return [...held.values()].some(
+      ({ resource }) => resource.group === kind.group && resource.resource === kind.resource,
+    )
   }
 
   /** Whether something of any space does. */

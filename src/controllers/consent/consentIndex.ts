@@ -67,16 +67,16 @@ export class ConsentIndex implements ConsentTaker {
     this.#sink = sink
   }
 
-  /** Until the answer is called, follows which space is at which path. */
-  follow(): () => void {
+  /** Until the answer is called, follows which space is at which path. `take` makes each change. */
+  follow(take: (change: () => void) => void = change => change()): () => void {
     const ends = [
       this.#places.onKnown(space => {
         const path = this.#places.pathOf(space)
-        if (path !== undefined) this.#placeAgain(this.#byPath.get(path))
+        if (path !== undefined) take(() => this.#placeAgain(this.#byPath.get(path)))
       }),
       this.#places.onGone(space => {
         const uses = [...(this.#uses.get(space)?.values() ?? [])]
-        this.#placeAgain(uses.flatMap(({ bindings }) => [...bindings.values()]))
+        take(() => this.#placeAgain(uses.flatMap(({ bindings }) => [...bindings.values()])))
       }),
     ]
     return () => {

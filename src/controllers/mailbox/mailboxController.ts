@@ -15,6 +15,7 @@ import {
   MAILBOX_NAME,
   MAILBOX_PARENT,
   SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
   SYNCER_NAME,
 } from '../../placement/words/placement.ts'
 import { type ControllerHandle, startController } from '../controllerHandle.ts'
@@ -87,7 +88,7 @@ class MailboxController {
     const workspace = this.#inventory.mailbox(name)
     if (target === undefined || target.state === 'goes') {
       // its SyncTarget may be among what is held; then it comes again
-      if (this.#topology.holds(MAILBOX_NAME.exec(name)?.[1] ?? '')) return
+      if (this.#topology.holds(MAILBOX_NAME.exec(name)?.[1] ?? '', SYNC_TARGETS)) return
       if (workspace && !workspace.terminating && workspace.syncTargetName !== undefined)
         await this.#remove(name, workspace)
       return

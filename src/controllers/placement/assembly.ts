@@ -85,7 +85,6 @@ export interface PlacementTranslatorDeps extends Partial<Desks> {
   /** Feeds it. */
   topology: Topology
   events: EventRecorder
-  signal: AbortSignal
   /** Where placements would lead, for previews. Absent: nobody knows. */
   where?: Pick<WhereDesk, 'answerer'> | undefined
 }
@@ -97,7 +96,8 @@ const CHECKS = 'checks of mailboxes'
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
-export function assemble(deps: PlacementTranslatorDeps) {
+/** @param deps `signal` ends all that runs by itself */
+export function assemble(deps: PlacementTranslatorDeps & { readonly signal: AbortSignal }) {
   const { client, places, guard, turns, logger, clock, random, events, signal, schema = () => undefined } = deps
   const common = { client, guard, logger, turns, clock, random }
   const signals = new Signals()
@@ -386,10 +386,9 @@ export function assemble(deps: PlacementTranslatorDeps) {
 
   // readers of signals
   signals.consentChanged.on((space, through) => join.touchConsent(space, through))
-  signals.claimsChanged.on((space, names, keys) => {
-    for (const reader of [followers, summaries]) reader.claimsChanged(space, names, keys)
-    pendingCopies.add(space, names, keys, readiness.isTopologyWhole)
-  })
+  for (const reader of [followers, summaries])
+    signals.claimsChanged.on((space, names, keys) => reader.claimsChanged(space, names, keys))
+  signals.claimsChanged.on((space, names, keys) => pendingCopies.add(space, names, keys, readiness.isTopologyWhole))
   signals.claimsLost.on((space, placement, lost) => {
     brake.lost(space, placement, lost)
     if (join.workload(space).hasPaused) tasks.report(space, placement)
@@ -451,11 +450,15 @@ export function assemble(deps: PlacementTranslatorDeps) {
     copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
   mailboxChanged.on((name, what) => {
     const isKnown = what === 'known'
-    if (isKnown) unschedulable.opened(mailbox(name)!)
+    const opened = isKnown ? mailbox(name) : undefined
+    if (opened) unschedulable.opened(opened)
     if (isKnown || what === 'gate') checks.ask(name)
     if (isKnown) readiness.moreIsKnown()
-    else for (const reader of [followers, summaries, marks, changedCopies]) reader.mailboxChanged(name)
   })
+  for (const reader of [followers, summaries, marks, changedCopies])
+    mailboxChanged.on((name, what) => {
+      if (what !== 'known') reader.mailboxChanged(name)
+    })
   deps.topology.facts.read(intake)
 
   return {

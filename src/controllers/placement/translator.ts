@@ -12,7 +12,7 @@ import { beginAnswers } from './translatorDesks.ts'
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
 const CONCURRENCY = 128
 
-/** Starts at once and runs until `signal` aborts or `stop`. */
+/** Starts at once and runs until `stop`. */
 export function startPlacementTranslator(deps: PlacementTranslatorDeps): ControllerHandle {
   const translator = new Translator(deps)
   return { depth: () => translator.depth, idle: () => translator.idle(), stop: () => translator.stop() }
@@ -20,13 +20,13 @@ export function startPlacementTranslator(deps: PlacementTranslatorDeps): Control
 
 class Translator {
   readonly #stop = new AbortController()
-  readonly #deps: PlacementTranslatorDeps
+  readonly #deps: PlacementTranslatorDeps & { readonly signal: AbortSignal }
   readonly #parts: Parts
   readonly #running: Promise<unknown>
   readonly #endAnswers: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
-    const signal = AbortSignal.any([deps.signal, this.#stop.signal])
+    const { signal } = this.#stop
     this.#deps = { ...deps, signal }
     this.#parts = assemble(this.#deps)
     const { tasks, router, together } = this.#parts

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
-import { mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
+import { LOCATIONS, mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { realTime } from '../../support/time.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
 import { fedByTopology } from '../placement/fedByTopology.ts'
@@ -138,6 +138,18 @@ t.test('while the place of an inventory is not known, its mailboxes are neither 
   server.place('inv1')
   await server.quiet()
   t.same(server.names('root:espw', WORKSPACES), [kept, later].sort())
+})
+
+t.test('what else of an inventory waits for its place keeps no mailbox without a SyncTarget', async t => {
+  const { server } = await world(t, async server => {
+    server.unplaced.add('inv1')
+    const location = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'Location', metadata: { name: 'florin' } }
+    await server.in('inv1').create(LOCATIONS, location)
+    const mark = { 'edge.kubestellar.io/sync-target-name': 'gone' }
+    await server.in('root:espw').create(WORKSPACES, workspace(ORPHAN, mark))
+  })
+  await server.quiet()
+  t.same(server.names('root:espw', WORKSPACES), [])
 })
 
 t.test('a SyncTarget that waits for its syncer keeps its mailbox, and goes after it', async t => {

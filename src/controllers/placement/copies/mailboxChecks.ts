@@ -110,7 +110,13 @@ export class MailboxChecks {
   }
 
   async #run(): Promise<void> {
-    for (let name = this.#next(); name !== undefined && !this.#stopped; name = this.#next()) await this.#check(name)
+    for (let name = this.#next(); name !== undefined && !this.#stopped; name = this.#next()) {
+      try {
+        await this.#check(name)
+      } catch (error) {
+        this.#deps.logger.error({ mailbox: name, err: error }, 'the check of a mailbox failed at its end')
+      }
+    }
     this.#running = false
     if (this.#awaited.size === 0) this.#deps.mailboxes.looked()
     for (const wake of this.#idleWaiters.splice(0)) wake()

@@ -1,5 +1,5 @@
 /** The one stream of what all spaces say of placing, and that of the mailboxes' Workspaces. They feed {@link TopologyFacts}. */
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../../apimachinery/object.ts'
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { Source } from '../../../client/controller.ts'
 import { type StreamedRef, StreamSource } from '../../../client/streamSource.ts'
@@ -28,12 +28,16 @@ export class Topology {
   readonly facts: TopologyFacts
   readonly #placing: PlacedSource
   readonly #mailboxes: StreamSource
+  readonly #logger: TopologyDeps['logger']
   readonly #stop = new AbortController()
+  /** Resolved once every reader has the first snapshot, even if one of them failed: then the snapshot comes again. */
+  readonly #read = { placing: Promise.withResolvers<void>(), mailboxes: Promise.withResolvers<void>() }
   #running: Promise<unknown> | undefined
 
   constructor(deps: TopologyDeps) {
     const facts = new TopologyFacts(deps.places)
     this.facts = facts
+    this.#logger = deps.logger
     this.#placing = new PlacedSource({
       ...deps,
       space: '*',
@@ -51,7 +55,10 @@ export class Topology {
         vanished: ref => {
           if (!takeConsent(facts, ref)) take(facts, ref, { object: undefined, byName: false, revision: 0 })
         },
-        synced: () => facts.send(reader => reader.synced?.()),
+        synced: () => {
+          this.#read.placing.resolve()
+          facts.send(reader => reader.synced?.())
+        },
         waits: objects => facts.send(reader => reader.waits?.(objects)),
       },
     })
@@ -62,25 +69,28 @@ export class Topology {
       handler: {
         change: event => facts.setMailbox(event.name, event.type === 'DELETED' ? undefined : event.object),
         vanished: ref => facts.setMailbox(ref.name, undefined),
-        synced: () => facts.send(reader => reader.mailboxesSynced?.()),
+        synced: () => {
+          this.#read.mailboxes.resolve()
+          facts.send(reader => reader.mailboxesSynced?.())
+        },
       },
     })
   }
 
   /** Resolves when all but the mailboxes was read once. */
   get synced(): Promise<void> {
-    return this.#placing.synced
+    return this.#read.placing.promise
   }
 
   /** For a controller that waits until all was read once. */
   get source(): Source {
-    const synced = Promise.all([this.#placing.synced, this.#mailboxes.synced]).then(() => {})
+    const synced = Promise.all([this.synced, this.#read.mailboxes.promise]).then(() => {})
     return { synced, run: async () => {} }
   }
 
-  /** Whether something of the space waits until its place is known. */
-  holds(space: string): boolean {
-    return this.#placing.holds(space)
+  /** Whether something of the space waits until its place is known; given a kind, something of that kind. */
+  holds(space: string, kind?: GroupResource): boolean {
+    return this.#placing.holds(space, kind)
   }
 
   get holdsAny(): boolean {
@@ -91,7 +101,9 @@ export class Topology {
   start(): void {
     const { signal } = this.#stop
     this.#running = Promise.all([this.#placing.run(signal), this.#mailboxes.run(signal)])
-    const unfollow = this.facts.consents.follow()
+    const unfollow = this.facts.follow(error =>
+      this.#logger.error({ err: error }, 'a controller of placement failed when a space came or went'),
+    )
     signal.addEventListener('abort', unfollow, { once: true })
   }
 

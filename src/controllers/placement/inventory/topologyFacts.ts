@@ -53,6 +53,8 @@ export class TopologyFacts implements ConsentTaker {
   readonly inventory: Inventory
   readonly consents: ConsentIndex
   readonly #readers: TopologyReader[] = []
+  /** Errors of readers about the change that is being delivered. */
+  #errors: unknown[] | undefined
 
   constructor(places: SpacePlaces) {
     this.inventory = new Inventory(places)
@@ -66,22 +68,48 @@ export class TopologyFacts implements ConsentTaker {
     this.#readers.push(reader)
   }
 
-  /** A reader that fails keeps nothing from the others. @throws what the first one threw, once all have it */
-  send(fact: (reader: TopologyReader) => void): void {
-    let failure: { readonly error: unknown } | undefined
-    for (const reader of this.#readers) {
+  /** Until the answer is called, follows which space is at which path. `failed` gets errors of readers: nobody else would. */
+  follow(failed: (error: unknown) => void): () => void {
+    return this.consents.follow(change => {
       try {
-        fact(reader)
+        this.#deliver(change)
       } catch (error) {
-        failure ??= { error }
+        failed(error)
       }
+    })
+  }
+
+  /** @throws as all that delivers: what the first reader that failed threw, once all readers have all of the change */
+  send(fact: (reader: TopologyReader) => void): void {
+    this.#deliver(() => {
+      for (const reader of this.#readers) {
+        try {
+          fact(reader)
+        } catch (error) {
+          this.#errors?.push(error)
+        }
+      }
+    })
+  }
+
+  /** Delivers a change, which may be several facts. A reader that fails keeps nothing from the others, and no later fact. */
+  #deliver(change: () => void): void {
+    const outer = this.#errors
+    const errors = outer ?? []
+    this.#errors = errors
+    try {
+      change()
+    } finally {
+      this.#errors = outer
     }
-    if (failure) throw failure.error
+    if (!outer && errors.length > 0) throw errors[0]
   }
 
   setTarget(id: ObjectId, object: KubeObject | undefined): void {
-    for (const change of this.inventory.setTarget(id, object))
-      this.send(reader => reader.targetChanged?.(change, change.after && object))
+    this.#deliver(() => {
+      for (const change of this.inventory.setTarget(id, object))
+        this.send(reader => reader.targetChanged?.(change, change.after && object))
+    })
   }
 
   setLocation(id: ObjectId, object: KubeObject | undefined): void {
@@ -96,15 +124,19 @@ export class TopologyFacts implements ConsentTaker {
   }
 
   setBinding(space: string, name: string, object: ConsentObject): void {
-    const before = this.consents.bindingOf(space, name)
-    this.consents.setBinding(space, name, object)
-    const after = this.consents.bindingOf(space, name)
-    const change = { space, name, before, after, isUnreadable: object === 'unreadable' }
-    this.send(reader => reader.bindingChanged?.(change))
+    this.#deliver(() => {
+      const before = this.consents.bindingOf(space, name)
+      this.consents.setBinding(space, name, object)
+      const after = this.consents.bindingOf(space, name)
+      const change = { space, name, before, after, isUnreadable: object === 'unreadable' }
+      this.send(reader => reader.bindingChanged?.(change))
+    })
   }
 
   setGrant(inventory: string, name: string, object: ConsentObject): void {
-    this.consents.setGrant(inventory, name, object)
-    this.send(reader => reader.grantChanged?.(inventory, object === 'unreadable'))
+    this.#deliver(() => {
+      this.consents.setGrant(inventory, name, object)
+      this.send(reader => reader.grantChanged?.(inventory, object === 'unreadable'))
+    })
   }
 }

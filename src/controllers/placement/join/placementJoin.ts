@@ -71,7 +71,6 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     const spec = space?.specs.get(name)
     if (!space || !spec) return
-    this.#waysChanged(id)
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
     this.observed.forget(id, name)
@@ -80,6 +79,7 @@ export class PlacementJoin extends PlacementProduct {
     space.created.delete(name)
     for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
     space.leads.delete(name)
+    this.#waysChanged(id)
     this.#touchCarried(id, [spec], this.#mailboxesOf(gone))
     this.#tasks.configs(this.#mailboxesOf(gone), id)
   }

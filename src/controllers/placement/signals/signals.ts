@@ -11,8 +11,17 @@ export class Signal<Fact extends readonly unknown[]> {
     this.#readers.push(reader)
   }
 
+  /** A reader that fails keeps nothing from the others. @throws what the first one threw, once all have it */
   send(...fact: Fact): void {
-    for (const reader of this.#readers) reader(...fact)
+    let failure: { readonly error: unknown } | undefined
+    for (const reader of this.#readers) {
+      try {
+        reader(...fact)
+      } catch (error) {
+        failure ??= { error }
+      }
+    }
+    if (failure) throw failure.error
   }
 }
 

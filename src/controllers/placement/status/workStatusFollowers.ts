@@ -61,10 +61,15 @@ export class WorkStatusFollowers {
   }
 
   copyChanged(mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[]): void {
-    for (const [space, followed] of this.#spaces) {
-      const isOf = what === 'retained' ? claims?.[0]?.space === space : this.#deps.join.workload(space).get(key)
-      if (isOf) this.#notify(space, followed, mailbox, key)
+    if (what === 'retained') {
+      for (const { space } of claims ?? []) {
+        const followed = this.#spaces.get(space)
+        if (followed) this.#notify(space, followed, mailbox, key)
+      }
+      return
     }
+    for (const [space, followed] of this.#spaces)
+      if (this.#deps.join.workload(space).get(key)) this.#notify(space, followed, mailbox, key)
   }
 
   mailboxChanged(mailbox: string): void {
