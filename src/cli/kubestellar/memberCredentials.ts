@@ -62,7 +62,12 @@ export async function tokenCredential(order: CredentialOrder, file: string) {
   const token = (await tokenIn(file, terminal)).trim()
   if (token === '' || /\s/.test(token)) throw new CommandError(`--token-file: ${file} holds no token`)
   const server = serverOf(session.base, path)
-  const client = httpSpaceClient({ ...serverAccess(session, server), token })
+  const { proxyUrl } = session.options
+  const client = httpSpaceClient({
+    ...serverAccess(session, server),
+    token,
+    ...(proxyUrl !== undefined && { proxyUrl }),
+  })
   const credential = { token }
   try {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} }

@@ -1,5 +1,7 @@
 /** `ensure team`, `remove team` and `kubeconfig`: two teams on two inventories, with a server in the test's process. */
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -373,6 +375,25 @@ t.test('a member signs in by OpenID Connect, or comes with a token, without a ce
   ]
   for (const [flags, message] of wrong)
     t.match(await run(`kubeconfig --space root:shops ${flags} -o -`), { code: 1, out: [], err: [message] }, flags)
+})
+
+t.test('the owner of a token is asked through the proxy of the kubeconfig', async t => {
+  const proxy = createServer().on('connect', (_request, near) => {
+    const far = connect(Number(new URL(base).port), '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'))
+    for (const end of [near, far]) end.on('error', () => far.destroy())
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => proxy.close())
+  const config = parse(readFileSync(kubeconfigOf(ALICE), 'utf8'))
+  const { cluster } = config.clusters[0]
+  cluster.server = 'https://orrery.invalid:6443/clusters/root'
+  cluster['proxy-url'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const [behind, token] = [join(dir, 'behind-proxy'), join(dir, 'alices.token')]
+  writeFileSync(behind, JSON.stringify(config))
+  writeFileSync(token, ALICE)
+  const line = `kubeconfig --for alice --space root:shops --token-file ${token} -o -`
+  t.match(await run(line, { kubeconfig: behind }), { code: 0, err: [] })
 })
 
 t.test('a team is removed with its grants, and nothing of another team is', async t => {
