@@ -1,6 +1,5 @@
 /**
- * What a line of the log carries beside its text. What was caught goes under `err`: there alone the log writes out an error.
- * Under another name it would print `{}`, and nobody would learn what happened.
+ * Fields of a line of the log beside its text. An error that was caught goes under `err`, the one name that readers of logs look for.
  */
 export interface LogFields {
   readonly err?: unknown

@@ -1,4 +1,4 @@
-/** The part of pino that the server uses, so tests can listen and other processes can bring their own. */
+/** The log as the server uses it: tests listen to it, and other processes bring their own. */
 import type { LogFields } from '../../apimachinery/logFields.ts'
 
 export interface Logger {
