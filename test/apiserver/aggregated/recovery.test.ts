@@ -65,6 +65,7 @@ t.test('discovery and OpenAPI need no store, and nothing else is answered withou
   const stranger = new Api({ url: `https://127.0.0.1:${port}` })
   t.teardown(() => stranger.close())
   t.equal((await stranger.get(EDGE, PROBE)).code, 401)
+  t.equal((await stranger.get(EDGE, { authorization: 'Bearer of-the-host' })).code, 503, 'a token waits')
 })
 
 t.test('the server takes over the port, also when it starts again', async t => {

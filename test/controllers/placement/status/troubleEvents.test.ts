@@ -150,6 +150,10 @@ t.test('a space learns of a hold, however much trouble its clusters report', asy
   for (let i = 0; i < MAX_OF_SPACE; i++) t.ok(await recorder.record('wds1', ep, hold(i)))
   t.notOk(await recorder.record('wds1', ep, hold(MAX_OF_SPACE)), 'these have a bound, too')
   t.equal(events().length, 2 * MAX_OF_SPACE)
+  const claim = { reason: 'ClaimRefused', message: 'no', room: 'claims' as const }
+  for (let i = 0; i <= MAX_OF_SPACE; i++)
+    t.equal(await recorder.record('wds1', ep, { ...claim, place: `${i}` }), i < MAX_OF_SPACE)
+  t.equal(events().length, 3 * MAX_OF_SPACE, 'nor does a thief take their room')
 })
 
 t.test('what flips takes nothing from what is told of others, nor does what a restart finds told', async t => {
