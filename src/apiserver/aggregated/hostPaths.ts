@@ -3,9 +3,9 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { HOST_SPACES } from '../../client/http/paths.ts'
 import type { Forwarded } from '../access/forwarded.ts'
 import { parseRequest, type RequestInfo } from '../request/requestInfo.ts'
-import { SPACES } from './hostKinds.ts'
+import { HOST_GROUP_VERSIONS, SPACES } from './hostKinds.ts'
 
-/** As the host writes it, which cleans paths. Anything else leads to the configured space, which has no such kind. */
+/** As the host writes it, which cleans paths. */
 const PROXY = new RegExp(`^${HOST_SPACES.replaceAll('.', '[.]')}/([^/?]+)/proxy(?=[/?]|$)`)
 
 export interface HostRequest extends Pick<Forwarded, 'asked' | 'target'> {
@@ -21,11 +21,17 @@ export function hostRequest(method: string, url: string, space: string): HostReq
   const proxied = PROXY.exec(url)
   if (proxied !== null) {
     const rest = url.slice(proxied[0].length)
-    return { asked, target: 'space', url: `/clusters/${proxied[1]}${rest.startsWith('/') ? rest : `/${rest}`}` }
+    return { asked, target: 'space', url: `/clusters/${proxied[1]}${rooted(rest)}` }
   }
   if (isOfDocuments(asked)) return { asked, target: 'documents', url }
   if (isOfSpaces(asked)) return { asked, target: 'spaces', url }
-  return { asked, target: 'space', url: `/clusters/${space}${url.startsWith('/') ? url : `/${url}`}` }
+  if (isShown(asked)) return { asked, target: 'space', url: `/clusters/${space}${rooted(url)}` }
+  // no host forwards it: a right to what the host has of its own is none in a space
+  return hostRequest(method, `${HOST_SPACES}/${space}/proxy${rooted(url)}`, space)
+}
+
+function rooted(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 const UNREADABLE: RequestInfo = {
@@ -49,6 +55,12 @@ function parsed(method: string, url: string): RequestInfo | undefined {
 /** Paths that begin with `/clusters` name a space of their own, past the host's rules: they are nobody's documents. */
 function isOfDocuments({ resource, space, stream }: RequestInfo): boolean {
   return resource === undefined && space === undefined && !stream
+}
+
+/** Whether the host shows the kind as one of its own. */
+function isShown({ resource, space }: RequestInfo): boolean {
+  const { group, version } = resource ?? {}
+  return space === undefined && HOST_GROUP_VERSIONS.some(each => each.group === group && each.version === version)
 }
 
 function isOfSpaces({ resource, space }: RequestInfo): boolean {

@@ -290,6 +290,15 @@ t.test('a token of the host is its user at the port, by the same rights', async 
   t.equal((await alice.get(path, { 'x-remote-user': 'root', 'x-remote-group': 'system:masters' })).code, 200)
   t.match(await by(BOB).get(path), { code: 403, body: { message: /User "bob" cannot get/ } }, 'rights of the host')
   t.equal((await alice.get(path, { 'impersonate-user': 'bob' })).code, 400, 'nobody acts as themselves by mistake')
+  const own = '/api/v1/namespaces/default/configmaps'
+  await hostGrants(behind, 'bob', { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] })
+  await spaceGrants(behind, 'host:bob', [READING])
+  t.match(
+    await by(BOB).get(own),
+    { code: 403, body: { message: /User "bob" cannot get resource "spaces\/proxy"/ } },
+    'a right to what the host has is none to what a space has',
+  )
+  t.equal((await alice.get(own)).code, 200, 'as by the proxy of that space')
   const watch = await alice.watch(`${path}?watch=1&fieldSelector=metadata.name=default`)
   t.match(await watch.take(1), [{ type: 'ADDED', object: { metadata: { name: 'default' } } }])
   watch.close()
