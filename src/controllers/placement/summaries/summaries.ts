@@ -164,15 +164,28 @@ export class Summaries implements Answerer {
       let told = 0
       for (const asked of this.#all(space)) {
         if (!this.#deps.join.waysOf(space, asked.subject.placement)?.has(mailbox)) continue
-        const id = idOf(asked.subject)
-        const readings = this.#kept.peek(`${space} ${id}`)
-        if (asked.fact) readings?.touch(mailbox)
-        else readings?.touchAll()
         if (++told > MAX_TOLD) break
+        this.#touch(space, asked.subject, mailbox)
         this.#tell(followed, asked.subject)
       }
-      if (told > MAX_TOLD) this.lost(space)
+      if (told > MAX_TOLD) this.#manyChanged(space, followed, mailbox)
     }
+  }
+
+  /** Followers begin anew, and what is known of other clusters stays: clusters fall silent in a row. */
+  #manyChanged(space: string, followed: Followed, mailbox: string): void {
+    if (followed.isPartial) {
+      this.lost(space)
+      return
+    }
+    for (const subject of followed.subjects.values()) this.#touch(space, subject, mailbox)
+    for (const follower of followed.followers) follower.lost()
+  }
+
+  #touch(space: string, subject: Subject, mailbox: string): void {
+    const readings = this.#kept.peek(`${space} ${idOf(subject)}`)
+    if ('key' in subject) readings?.touch(mailbox)
+    else readings?.touchAll()
   }
 
   claimsChanged(space: string, _mailboxes: readonly string[], keys: readonly string[]): void {

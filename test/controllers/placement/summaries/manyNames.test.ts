@@ -2,14 +2,14 @@
 import t from 'tap'
 import { Summaries, type SummariesDeps } from '../../../../src/controllers/placement/summaries/summaries.ts'
 import { compilePlacement } from '../../../../src/placement/select/placementSpec.ts'
+import { readCollector } from '../../../../src/placement/summary/collector.ts'
 import { SETS } from '../translatorWorld.ts'
 
-const COUNT = 20_001
 const PACE = { due: false, rest: async () => {} }
 
-t.test('more summaries than names are followed all the same', async t => {
+function spaceOf(count: number) {
   const facts = new Map(
-    Array.from({ length: COUNT }, (_, i) => {
+    Array.from({ length: count }, (_, i) => {
       const fact = {
         key: `apps|replicasets|shop|rs${i}`,
         uid: `u${i}`,
@@ -33,14 +33,44 @@ t.test('more summaries than names are followed all the same', async t => {
     metadata,
     spec: { downsync: [{ apiGroup: 'apps', statusCollectors: ['c'] }] },
   })
+  const ways = new Map([
+    ['one', []],
+    ['two', []],
+  ])
   const join = {
     placementNames: () => ['all'],
     spec: () => spec,
     workload: () => workload,
+    waysOf: () => ways,
     fact: (_: string, key: string) => facts.get(key),
   }
-  const deps = { join, kinds: { of: async () => new Map() }, collectors: { get: () => undefined }, isKnown: () => true }
-  const summaries = new Summaries(deps as unknown as SummariesDeps)
+  const head = { status: { state: 'Applied' } }
+  const { collector } = readCollector({
+    apiVersion: '',
+    kind: '',
+    metadata: { name: 'c' },
+    spec: { select: [{ name: 'where', def: 'inventory.name' }] },
+  })
+  const deps = {
+    join,
+    kinds: { of: async () => new Map() },
+    collectors: { get: () => used },
+    isKnown: () => true,
+    isStale: () => false,
+    mailbox: () => undefined,
+    locations: { of: () => ({ byMailbox: ways }), labelOf: (_: string, name: string) => name },
+    sources: { read: async () => ({ metadata: {} }) },
+    statuses: { at: async () => ({ head, whole: async () => head }) },
+    turns: { begin: () => PACE },
+  }
+  const used = { collector, revision: 1 }
+  return { facts, selected, deps: deps as unknown as SummariesDeps }
+}
+
+t.test('more summaries than names are followed all the same', async t => {
+  const COUNT = 20_001
+  const { facts, selected, deps } = spaceOf(COUNT)
+  const summaries = new Summaries(deps)
   const touched: string[] = []
   let losses = 0
   summaries.follow('shop', { touched: ({ name }) => touched.push(name), lost: () => losses++ })
@@ -58,4 +88,18 @@ t.test('more summaries than names are followed all the same', async t => {
   t.same(touched, [last], 'a deletion of one that found no room')
   t.equal(await summaries.row('shop', { namespace: 'shop', name: last }), undefined)
   t.match(await summaries.row('shop', { namespace: 'shop', name: 'u0.p' }), { name: 'u0.p' })
+})
+
+t.test('a cluster that changes for more than followers get one by one costs no others', async t => {
+  const summaries = new Summaries(spaceOf(2001).deps)
+  let losses = 0
+  summaries.follow('shop', { touched: () => {}, lost: () => losses++ })
+  const list = async () => {
+    for await (const row of summaries.rows({ space: 'shop', fixed: new Map() }, PACE)) await row.whole()
+    return summaries.figures.evaluations
+  }
+  t.equal(await list(), 4002)
+  summaries.mailboxChanged('one')
+  t.equal(losses, 1)
+  t.equal(await list(), 4002, 'nothing has changed in fact')
 })
