@@ -19,12 +19,16 @@ export class Undo {
     return this.#was.size === 0
   }
 
-  /** What of it was changed behind `after` and no further than `through`. */
-  between(after: Key | undefined, through: Key | undefined): Undo {
+  /** What of it was changed behind `after` and no further than `through`; what was changed up to `passed` is forgotten. */
+  takeBetween(after: Key | undefined, through: Key | undefined, passed: Key | undefined): Undo {
     const some = new Undo()
     for (const [id, change] of this.#was) {
-      const isAhead = after === undefined || compareKeys(change.key, after) > 0
-      if (isAhead && (through === undefined || compareKeys(change.key, through) <= 0)) some.#was.set(id, change)
+      if (passed !== undefined && compareKeys(change.key, passed) <= 0) this.#was.delete(id)
+      else if (
+        (after === undefined || compareKeys(change.key, after) > 0) &&
+        (through === undefined || compareKeys(change.key, through) <= 0)
+      )
+        some.#was.set(id, change)
     }
     return some
   }
@@ -145,7 +149,7 @@ export class SlicedRead {
             isScan: this.#isScan,
             ...(after && { after }),
           })
-        : stretchesAt(this.#index, (behind, through) => this.#undo.between(behind, through), this.#range, {
+        : stretchesAt(this.#index, (behind, through) => this.#undo.takeBetween(behind, through, after), this.#range, {
             after,
             limit,
           })

@@ -105,3 +105,20 @@ t.test('a list that is read in slices shows where it began, whatever changes bet
   fc.assert(runs, { numRuns: 500 })
   t.end()
 })
+
+t.test('a read in slices forgets the changes that it has passed', async t => {
+  const undo = new Undo()
+  for (let i = 0; i < 3; i++)
+    undo.add({
+      type: 'delete',
+      key: named(i),
+      revision: MANY + i,
+      stored: stored(named(i), MANY + i),
+      previous: stored(named(i), i + 1),
+    })
+  const names = (some: Undo): string[] => some.behind(undefined).map(each => each.key.name)
+  t.strictSame(names(undo.takeBetween(undefined, named(1), undefined)), ['n0000', 'n0001'])
+  t.strictSame(names(undo), ['n0000', 'n0001', 'n0002'], 'what was asked for may be asked for again')
+  t.strictSame(names(undo.takeBetween(named(1), undefined, named(0))), ['n0002'])
+  t.strictSame(names(undo), ['n0001', 'n0002'])
+})
