@@ -1,4 +1,5 @@
 /** `orrery backup`: an archive of a server, taken over HTTPS while it serves, or out of the data dir of one that does not run. */
+import { existsSync } from 'node:fs'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { BACKUP_PATH } from '../../../apiserver/backup/backupPath.ts'
 import { newSeal, type Seal } from '../../../apiserver/backup/sealedFiles.ts'
@@ -83,14 +84,17 @@ async function ofServer(
 }
 
 async function ofFolder(dataDir: string, seal: Seal | undefined, take: Take): Promise<void> {
-  folderOf(dataDir)
+  const { path, established } = folderOf(dataDir)
+  const nothing = (): Error => new Error(`there is nothing in the store of ${dataDir} yet`)
+  // to open one would make it
+  if (!established && !existsSync(path)) throw nothing()
   const store = await openEngine('disk', { dataDir }).catch(error => {
     if (!isStorageError(error, 'Locked')) throw error
     const way = `leave --data-dir out, and give --kubeconfig ${dataDir}/admin.kubeconfig`
     throw new Error(`a server runs on ${dataDir}: ${way}`, { cause: error })
   })
   try {
-    if (store.revision === 0) throw new Error(`there is nothing in the store of ${dataDir} yet`)
+    if (store.revision === 0) throw nothing()
     const work = new WorkTurns({ clock: () => performance.now() }).begin({ owner: '' })
     await take(serverArchive({ store, dataDir, seal, nowMs: Date.now(), work }))
   } finally {

@@ -114,6 +114,13 @@ t.test(
       code: 1,
       err: /there is no data dir/,
     })
+    const empty = join(dir, 'empty')
+    mkdirSync(empty)
+    t.match(await run('backup', join(archives, 'x'), '--data-dir', empty), {
+      code: 1,
+      err: /there is nothing in the store/,
+    })
+    t.strictSame(readdirSync(empty), [], 'and none is made')
     t.match(await run('backup', join(archives, 'no', 'x'), '--data-dir', dataDir), {
       code: 1,
       err: /cannot be written.*may write to/,
