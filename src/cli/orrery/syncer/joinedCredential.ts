@@ -139,11 +139,16 @@ export class SecretCredential implements JoinedCredential {
       random,
       logger: log,
     })
+    let taking: Promise<unknown> = Promise.resolve()
     informer.subscribe(({ type, object }) => {
       if (type === 'delete') return log.warn({}, `${this.place} is gone: a Pod that starts anew cannot go on`)
-      this.#taken(object).catch(error => log.warn({}, `${this.place} cannot be taken up: ${messageOf(error)}`))
+      // one after the other, so that the newest stays
+      taking = taking
+        .then(() => this.#taken(object))
+        .catch(error => log.warn({}, `${this.place} cannot be taken up: ${messageOf(error)}`))
     })
     await informer.run(signal)
+    await taking
   }
 
   /** Whether the Secret has what the syncer goes by, which is then in the state folder. */
