@@ -66,7 +66,7 @@ export class FrontProxyListener {
       // comes before the request does
       shouldUpgradeCallback: (request: Request) => {
         this.#identify(request)
-        return parsing.shouldUpgradeCallback(request)
+        return isOfSpace(request) && parsing.shouldUpgradeCallback(request)
       },
       ...this.#context(),
       requestCert: true,
@@ -172,6 +172,12 @@ export class FrontProxyListener {
         : 'a request names its user by X-Remote headers without the certificate of the front proxy: it is refused, and so are further ones',
     )
   }
+}
+
+/** Rights in a space are looked at there alone: nothing else becomes a WebSocket. */
+function isOfSpace({ forwarded, hostToken }: Request): boolean {
+  const asked = hostToken ?? forwarded
+  return typeof asked === 'object' && asked.target === 'space'
 }
 
 function proofOf(socket: TLSSocket, allowed: readonly string[]): Proof | undefined {

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import t from 'tap'
+import WebSocket from 'ws'
 import type { PemPair } from '../../../src/apiserver/pki/issue.ts'
 import { Api } from '../../support/api.ts'
 import { Authority } from '../../support/frontProxy.ts'
@@ -158,6 +159,26 @@ t.test('spaces lists those that a user may enter', async t => {
   t.equal((await alice.get(SPACES, accept('PartialObjectMetadata'))).code, 406)
   const table = await alice.get(SPACES, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' })
   t.match(table.body, { kind: 'Table', rows: [{ cells: ['root', 'universal'] }, { cells: ['root:wmw1', 'workload'] }] })
+})
+
+t.test('no WebSocket watches kinds of the root that are named as those of the host', async t => {
+  const behind = await startBehind(t)
+  await hostGrants(behind, 'alice', ALL_OF_SPACES)
+  const { api } = behind.orrery
+  const names = { plural: 'spaces', singular: 'space', kind: 'Space', listKind: 'SpaceList' }
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const versions = [{ name: 'v1alpha1', served: true, storage: true, schema }]
+  const spec = { group: 'tenancy.kcp.io', scope: 'Cluster', names, versions }
+  const definition = { metadata: { name: 'spaces.tenancy.kcp.io' }, spec }
+  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition))
+  const watch = new WebSocket(`${behind.url}${SPACES}?watch=1`, {
+    rejectUnauthorized: false,
+    headers: { authorization: `Bearer ${ALICE}` },
+  })
+  watch.on('error', () => {})
+  const answered = once(watch, 'unexpected-response').then(([, { statusCode }]) => statusCode)
+  t.equal(await Promise.race([answered, once(watch, 'open').then(() => 'open')]), 405)
+  watch.terminate()
 })
 
 t.test('documents: two groups, cluster-scoped, for whoever the front proxy names', async t => {
