@@ -105,7 +105,7 @@ export class AnsweredReader implements KindReader {
         const last = items.at(-1)!.key
         return { items, revision, continue: encodeContinue({ at: revision, after: last }) }
       }
-      const object = await row.whole()
+      const object = await row.whole(work)
       if (!object) continue
       if (items.length === MAX_UNPAGED) throw tooLong(type)
       const key = keyOf(query.space, type, row.namespace, row.name)
@@ -157,7 +157,7 @@ export class AnsweredReader implements KindReader {
           const [id, name] = pending.entries().next().value!
           pending.delete(id)
           const revision = log.revisionOf(name)
-          const event = await eventOf(type, { answerer, space, name, selection, known, revision })
+          const event = await eventOf(type, { answerer, space, name, selection, known, revision, work })
           if (event) events.push(event)
           if (work.due) await work.rest()
         }
@@ -305,23 +305,24 @@ interface Asked {
   readonly selection: Selection
   readonly known: Known
   readonly revision: number
+  readonly work: Work
 }
 
 /** What a watcher is told of one that may have changed; `undefined`: nothing. */
 async function eventOf(
   type: ResourceType,
-  { answerer, space, name, selection, known, revision }: Asked,
+  { answerer, space, name, selection, known, revision, work }: Asked,
 ): Promise<SelectedEvent | undefined> {
   const { names, isWhole } = known
   const id = idOf(name)
   const before = names.get(id)
   const row = await answerer.row(space, name)
-  const object = row && selection.matches(row.head) ? await row.whole() : undefined
+  const object = row && selection.matches(row.head) ? await row.whole(work) : undefined
   const key = keyOf(space, type, name.namespace, name.name)
   if (!object) {
     if (before === undefined && isWhole) return undefined
     names.delete(id)
-    const last = (await row?.whole()) ?? row?.head ?? goneObject(type, name)
+    const last = (await row?.whole(work)) ?? row?.head ?? goneObject(type, name)
     return event('DELETED', storedOf(key, last, revision))
   }
   const digest = createHash('sha1').update(JSON.stringify(object)).digest('base64')

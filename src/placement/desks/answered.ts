@@ -31,8 +31,8 @@ export interface AnswerRange {
 export interface AnswerRow extends AnswerName {
   /** With all that selectors may look at: name, labels, the fields by which the kind can be selected. */
   readonly head: Readonly<KubeObject>
-  /** The whole object, without resourceVersion; `undefined` when it is gone meanwhile. */
-  whole(): Promise<KubeObject | undefined>
+  /** The whole object, without resourceVersion; `undefined` when it is gone meanwhile. `pace`: of long work for it. */
+  whole(pace?: Pace): Promise<KubeObject | undefined>
 }
 
 /** Who is told of changes of a space. */

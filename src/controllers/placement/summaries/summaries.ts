@@ -228,12 +228,14 @@ export class Summaries implements Answerer {
   waysChanged(space: string): void {
     const followed = this.#spaces.get(space)
     if (!followed) return
-    for (const placement of this.#collecting(space)) {
-      for (const collector of this.#deps.join.spec(space, placement)!.upsyncCollectors.keys()) {
-        const subject = { placement, collector }
-        this.#kept.peek(`${space} ${idOf(subject)}`)?.touchAll()
-        this.#tell(followed, subject)
-      }
+    // with those that were answered, whose placement may be gone
+    const carried = [...followed.subjects.values()].filter(subject => 'collector' in subject)
+    for (const placement of this.#collecting(space))
+      for (const collector of this.#deps.join.spec(space, placement)!.upsyncCollectors.keys())
+        if (!followed.names.has(idOf({ placement, collector }))) carried.push({ placement, collector })
+    for (const subject of carried) {
+      this.#kept.peek(`${space} ${idOf(subject)}`)?.touchAll()
+      this.#tell(followed, subject)
     }
   }
 
@@ -368,10 +370,15 @@ export class Summaries implements Answerer {
     const head = combinedStatusHead(subject, fact && { resource: fact.resource, kind: kind ?? '' })
     const followed = this.#spaces.get(space)
     if (followed) this.#remember(followed, subject)
-    return { namespace, name, head, whole: () => this.#whole(asked, head) }
+    return {
+      namespace,
+      name,
+      head,
+      whole: pace => this.#whole(asked, head, pace ?? this.#deps.turns.begin({ owner: space })),
+    }
   }
 
-  async #whole(asked: Asked, head: KubeObject): Promise<KubeObject | undefined> {
+  async #whole(asked: Asked, head: KubeObject, pace: Pace): Promise<KubeObject | undefined> {
     const { space, subject, fact, collectors } = asked
     const mailboxes = this.#deps.join.waysOf(space, subject.placement) ?? NOWHERE
     const items = await this.#itemsOf(asked, mailboxes)
@@ -384,7 +391,7 @@ export class Summaries implements Answerer {
     const readings = kept && isSame(kept.collectors, collectors) ? kept : new Readings(collectors)
     // changes meanwhile reach it
     if (isRemembered) this.#kept.set(id, readings)
-    await readings.refresh(items, this.#deps.turns.begin({ owner: space }))
+    await readings.refresh(items, pace)
     // its weight is another now
     if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
     const isStale = (name: string): boolean => this.#deps.isStale(name)

@@ -103,3 +103,13 @@ t.test('a cluster that changes for more than followers get one by one costs no o
   t.equal(losses, 1)
   t.equal(await list(), 4002, 'nothing has changed in fact')
 })
+
+t.test('a summary is worked out at the pace of its request', async t => {
+  const summaries = new Summaries(spaceOf(1).deps)
+  const row = await summaries.row('shop', { namespace: 'shop', name: 'u0.p' })
+  const rest = async () => {
+    throw new Error('nobody waits')
+  }
+  await t.rejects(row!.whole({ due: true, rest }), /nobody waits/)
+  t.equal(summaries.figures.evaluations, 1, 'one of two clusters')
+})

@@ -2,6 +2,12 @@
 import t from 'tap'
 import { type Item, type ItemSource, Readings } from '../../../../src/controllers/placement/summaries/readings.ts'
 
+const ABANDONED = {
+  due: true,
+  rest: async () => {
+    throw new Error('nobody waits')
+  },
+}
 const PACE = { due: false, rest: async () => {} }
 
 function item(stamp: string): Item {
@@ -22,4 +28,13 @@ t.test('a source that is out of date hides no change', async t => {
   t.same(readings.staleClusters(), ['now'])
   await readings.refresh(source('later'), PACE)
   t.same(readings.staleClusters(), ['now'], 'nothing was touched')
+})
+
+t.test('work that ends before its time is done by the next', async t => {
+  const readings = new Readings([])
+  const ended = readings.refresh(source('first'), ABANDONED)
+  const next = readings.refresh(source('second'), PACE)
+  await t.rejects(ended, /nobody waits/)
+  await next
+  t.same(readings.staleClusters(), ['second'])
 })
