@@ -141,6 +141,12 @@ export class ReportedWatch {
 
   /** Marks that changed before an event go before it. */
   async *#inOrder(events: readonly SelectedEvent[]): AsyncGenerator<readonly SelectedEvent[]> {
+    // selectors look at what was there before, too
+    if (this.#asked.selection)
+      await prepareViews(
+        events.flatMap(({ event }) => event.previous ?? []),
+        this.#type,
+      )
     let shown: SelectedEvent[] = []
     for (const event of events) {
       const { revision } = event.event

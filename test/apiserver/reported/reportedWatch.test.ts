@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import type { SelectedEvent } from '../../../src/apiserver/registry/eventSelector.ts'
+import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
 import { KeptReports } from '../../../src/apiserver/reported/keptReports.ts'
 import { MarkLog } from '../../../src/apiserver/reported/markLog.ts'
 import { ReportedNames } from '../../../src/apiserver/reported/reportedNames.ts'
@@ -10,7 +11,7 @@ import { ReportedSources } from '../../../src/apiserver/reported/reportedSources
 import { ReportedWatch } from '../../../src/apiserver/reported/reportedWatch.ts'
 import type { MarksListener, ReportedCluster, ReportedPlaces } from '../../../src/placement/desks/reported.ts'
 import { objectKey } from '../../../src/placement/words/names.ts'
-import { configMap, heart } from '../registry/support.ts'
+import { configMap, type HeartOptions, heart, widgets } from '../registry/support.ts'
 
 const SPACE = 'a'
 const PASSED = /a location is another cluster, or has another name, since/
@@ -53,9 +54,9 @@ class Places implements ReportedPlaces {
   }
 }
 
-async function world(t: Test) {
-  const { store, reader, type, keyOf } = await heart(t)
-  const configMaps = type('v1/configmaps')
+async function world(t: Test, options: HeartOptions = {}, kind = 'v1/configmaps') {
+  const { store, reader, type, keyOf } = await heart(t, options)
+  const configMaps = type(kind)
   const places = new Places()
   places.mailboxes.set('imw.paris', 'paris').set('imw.rome', 'rome')
   const log = new MarkLog(places, () => store.revision)
@@ -68,14 +69,14 @@ async function world(t: Test) {
     places,
     isCaughtUp: () => isCaughtUp(),
     key: (name: string) => objectKey(configMaps, 'n', name),
-    async put(mailbox: string, name: string, data = {}): Promise<void> {
+    async put(mailbox: string, name: string, data = {}, version = {}): Promise<void> {
       const annotations = { 'edge.kubestellar.io/owner': SPACE }
       const labels = { 'edge.kubestellar.io/projected': 'yes' }
-      const text = encodeObject(configMap(name, data, { annotations, labels }))
+      const text = encodeObject({ ...configMap(name, data, { annotations, labels }), ...version })
       await store.update({ ...keyOf(configMaps, 'n', name), space: mailbox }, () => ({ type: 'put', text }))
     },
     /** All clusters are watched, or one. */
-    watch(location?: string, after = store.revision): AsyncIterator<readonly SelectedEvent[]> {
+    watch(location?: string, after = store.revision, labelSelector = ''): AsyncIterator<readonly SelectedEvent[]> {
       const one = location === undefined ? undefined : places.cluster(SPACE, location)
       const spaces = new Set([SPACE])
       const kept = new KeptReports()
@@ -84,6 +85,7 @@ async function world(t: Test) {
         space: SPACE,
         after,
         signal: gone.signal,
+        selection: selectionFor(configMaps, undefined, { labelSelector }),
         onLive: (waits: () => boolean) => {
           isCaughtUp = waits
         },
@@ -197,4 +199,15 @@ t.test('a location that nothing leads to any more is watched on', async t => {
   const first = next(open)
   await put('paris', 'p', { x: '2' })
   t.same(await first, [`p ${store.revision}`])
+})
+
+t.test('selectors look at objects that a webhook converts as they were before, too', async t => {
+  const convert: HeartOptions['convert'] = async (objects, apiVersion) => objects.map(one => ({ ...one, apiVersion }))
+  const definitions = [widgets({ v1: {}, v2: {} })]
+  const { put, watch, store } = await world(t, { definitions, convert }, 'example.com/v2/widgets')
+  const old = { apiVersion: 'example.com/v1', kind: 'Widget' }
+  await put('paris', 'w', {}, old)
+  const first = next(watch(undefined, store.revision, 'none!=such'))
+  await put('paris', 'w', { x: '2' }, old)
+  t.same(await first, [`w ${store.revision}`])
 })
