@@ -68,7 +68,7 @@ function recordIn(placement: KubeObject | undefined): string | undefined {
   return placement?.metadata.annotations?.[SELECTED_KINDS_ANNOTATION]
 }
 
-/** Of one write. */
+/** The judgement of one write. */
 class Judgement {
   readonly #request: AdmissionRequest
   readonly #rights: ReadRights
@@ -83,7 +83,7 @@ class Judgement {
     this.#kindRights = new ReadRights(authorizer, request.context)
   }
 
-  /** What is to be recorded. @throws StatusError for what the writer may not place */
+  /** The record to keep. @throws StatusError for objects that the writer may not place */
   async record(): Promise<string | undefined> {
     const { object, old } = this.#request
     const former = old === undefined ? new Map<string, KindLimit>() : kindLimitsOf(old)

@@ -30,7 +30,7 @@ export interface Pki {
   serviceAccountKeyPem: string
 }
 
-/** What the server shows, and the authority that vouches for its clients. */
+/** The server's certificate, and the authority that vouches for its clients. */
 export function tlsOf({ serving, caPem }: Pki): { cert: string; key: string; ca: string } {
   return { cert: serving.certPem, key: serving.keyPem, ca: caPem }
 }

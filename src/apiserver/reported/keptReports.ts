@@ -6,7 +6,7 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ReportedTo } from '../../placement/content/reportedObject.ts'
 import type { Stored } from '../../storage/store.ts'
 
-/** Of texts; an entry takes some bytes beside. */
+/** Bytes of texts; an entry takes some bytes beside. */
 const KEPT_BYTES = 24 * 1024 * 1024
 const ENTRY_BYTES = 250
 const KEPT = 100_000

@@ -101,7 +101,7 @@ export interface Marked {
   readonly mailbox: string
   /** Object key; absent: all objects of the mailbox. */
   readonly key: string | undefined
-  /** Of the change. */
+  /** Revision of the change. */
   readonly revision: number
 }
 

@@ -16,7 +16,7 @@ import type { ByMailbox, ReportedSources, Source } from './reportedSources.ts'
 import { type Asked, lookedUp, shownOf, shownTo } from './shownObjects.ts'
 
 export interface ReportedWatchDeps {
-  /** Of mailboxes. */
+  /** Reads mailboxes. */
   reader: KindReader
   sources: ReportedSources
   log: MarkLog

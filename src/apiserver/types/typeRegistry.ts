@@ -48,7 +48,7 @@ export class TypeRegistry {
     return overlay.set
   }
 
-  /** What a space defines itself. */
+  /** Kinds that a space defines itself. */
   definedIn(space: string): readonly ResourceType[] {
     return this.#overlays.get(space)?.index.all() ?? []
   }

@@ -14,7 +14,7 @@ import { serverAccess } from './prepForSyncer.ts'
 
 export interface CredentialOrder {
   readonly session: Session
-  /** Of the space. */
+  /** Path of the space. */
   readonly path: string
   readonly user: string
   readonly terminal: Terminal

@@ -31,7 +31,7 @@ interface MemberOptions extends CommonOptions {
   /** Absent: the groups of the team's members. */
   group?: string[]
   lifetime?: string
-  /** Of OpenID Connect, as the server has them. */
+  /** Settings of OpenID Connect, as the server has them. */
   oidcIssuerUrl?: string
   oidcClientId?: string
   oidcExtraScope?: string[]

@@ -8,7 +8,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { kindLimitsOf, limitOf, skippedText } from '../../placement/select/selectedKinds.ts'
 
 export const KINDS_SKIPPED = 'KindsSkipped'
-/** Of the tests that are named. */
+/** Tests that a condition names. */
 const MAX_TESTS = 5
 
 export function skippedConditions(placement: KubeObject): Condition[] {

@@ -191,7 +191,7 @@ export class WhereIndex implements TopologyReader {
     }
   }
 
-  /** What an inventory grants a space is another. */
+  /** The grant of an inventory to a space changed. */
   consentChanged(space: string, inventory: string | undefined): void {
     const kept = this.#keptRows.get(space)
     this.#keptRows.delete(space)

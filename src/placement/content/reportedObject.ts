@@ -31,7 +31,7 @@ export interface ReportedTo {
 export interface ReportedMarks {
   /** RFC 3339: the last word of its cluster, which is silent now. */
   readonly silentSince?: string
-  /** What the cluster does not hold as it was sent. */
+  /** Fields that the cluster does not hold as they were sent. */
   readonly differences?: readonly FieldDifference[]
   /** Fields that are left to the cluster. */
   readonly liveFields?: readonly LiveField[]

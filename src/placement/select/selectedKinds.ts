@@ -10,7 +10,7 @@ import { type GroupResource, groupResourceName, type KubeObject } from '../../ap
 import { canonicalJson } from '../../apimachinery/values.ts'
 import { groupOfTest, SELECTED_KINDS_ANNOTATION } from '../words/placement.ts'
 
-/** What is recorded of a test. */
+/** The record of a test. */
 export interface KindLimit {
   /** `resource.group`; `*.group` is all of a group. */
   readonly kinds: readonly string[]

@@ -15,7 +15,7 @@ import { Inventory, type LocationChange, type MailboxChange, type ObjectId, type
 export interface Streamed {
   /** Absent: it is gone. */
   readonly object: KubeObject | undefined
-  /** Of an object that is gone: its deletion was seen. */
+  /** The object is gone: its deletion was seen. */
   readonly byName: boolean
   readonly revision: number
 }
