@@ -262,7 +262,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     pathOf: space => places.pathOf(space),
   }
   const withheld = new WithheldStatuses(tasks, join)
-  const collectors = new Collectors(signals.collectorsChanged)
+  const collectors = new Collectors(signals.spaceChanged)
   const log = new CrowdLog(logger, clock)
   const reports = new PlacementReports({
     client,
@@ -393,21 +393,25 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     brake.lost(space, placement, lost)
     if (join.workload(space).hasPaused) tasks.report(space, placement)
   })
-  signals.waysChanged.on(space => {
-    locations.changed(space)
-    summaries.waysChanged(space)
+  signals.spaceChanged.on((space, what, name) => {
+    switch (what) {
+      case 'ways':
+        locations.changed(space)
+        summaries.waysChanged(space)
+        break
+      case 'content':
+        reports.contentChanged(space, name)
+        break
+      case 'collecting':
+        summaries.lost(space)
+        break
+      case 'collector': {
+        summaries.lost(space)
+        const collects = (placement: string) => join.spec(space, placement)?.collectors.includes(name)
+        tasks.reports(space, join.placementNames(space).filter(collects))
+      }
+    }
   })
-  signals.mailboxOpened.on(name => {
-    for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
-  })
-  signals.carriedChanged.on((name, key) => summaries.carriedChanged(name, key))
-  signals.collectorsChanged.on((space, collector) => {
-    summaries.collectorsChanged(space)
-    if (collector === undefined) return
-    const named = join.placementNames(space).filter(name => join.spec(space, name)?.collectors.includes(collector))
-    for (const name of named) tasks.report(space, name)
-  })
-  signals.contentTaken.on((space, placement) => reports.contentChanged(space, placement))
   signals.sourceChanged.on((space, key, what) => {
     brake.sourceChanged(space, key, what)
     if (what === 'paused') {
@@ -449,6 +453,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   for (const reader of [followers, summaries, marks, changedCopies])
     copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
   mailboxChanged.on((name, what) => {
+    if (what === 'opened')
+      for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
     const isKnown = what === 'known'
     const opened = isKnown ? mailbox(name) : undefined
     if (opened) unschedulable.opened(opened)
@@ -457,7 +463,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   })
   for (const reader of [followers, summaries, marks, changedCopies])
     mailboxChanged.on((name, what) => {
-      if (what !== 'known') reader.mailboxChanged(name)
+      if (what !== 'opened' && what !== 'known') reader.mailboxChanged(name)
     })
   deps.topology.facts.read(intake)
 

@@ -43,7 +43,7 @@ import type { PlacementReports } from './status/placementReports.ts'
 import type { Collectors } from './summaries/collectors.ts'
 
 export interface TopologyIntakeDeps {
-  signals: Pick<Signals, 'mailboxChanged'>
+  signals: Pick<Signals, 'mailboxChanged' | 'spaceChanged'>
   consents: Consents
   join: PlacementJoin
   tasks: Tasks
@@ -149,7 +149,7 @@ export class TopologyIntake implements TopologyReader {
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
-    const { join, brake, workloads, closing, intakes, reports } = this.#deps
+    const { join, brake, workloads, closing, intakes, reports, signals } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // the status and most annotations of placements change too
@@ -163,7 +163,8 @@ export class TopologyIntake implements TopologyReader {
       const wasPaused = before?.isPaused ?? false
       const spec = compilePlacement(object)
       join.setPlacement(space, name, spec, creationTimestamp)
-      if ((before?.collectors.length ?? 0) + spec.collectors.length > 0) this.#deps.collectors.placementChanged(space)
+      if ((before?.collectors.length ?? 0) + spec.collectors.length > 0)
+        signals.spaceChanged.send(space, 'collecting', name)
       if (wasPaused !== spec.isPaused || (isFirst && mayBeOver(object))) this.#pauseChanged(space, name)
       workloads.open(space)
       intakes.placed(space, name)

@@ -23,10 +23,10 @@ interface Space {
 
 export class ObservedContent {
   readonly #spaces = new Map<string, Space>()
-  readonly #contentTaken: Signals['contentTaken']
+  readonly #spaceChanged: Signals['spaceChanged']
 
-  constructor(contentTaken: Signals['contentTaken']) {
-    this.#contentTaken = contentTaken
+  constructor(spaceChanged: Signals['spaceChanged']) {
+    this.#spaceChanged = spaceChanged
   }
 
   /** Up to where all is taken in; `undefined`: something is known to come. */
@@ -41,7 +41,7 @@ export class ObservedContent {
     const { newest } = this.#space(id)
     if ((newest.get(placement) ?? 0) >= revision) return
     newest.set(placement, revision)
-    this.#contentTaken.send(id, placement)
+    this.#spaceChanged.send(id, 'content', placement)
   }
 
   /** The generation of the spec for which slices are taken in; `undefined`: nobody says. */
@@ -97,7 +97,7 @@ export class ObservedContent {
     if (taken.size + newest.size === 0) this.#spaces.delete(id)
     const names = [...late]
     late.clear()
-    for (const name of names) this.#contentTaken.send(id, name)
+    for (const name of names) this.#spaceChanged.send(id, 'content', name)
   }
 
   #space(id: string): Space {

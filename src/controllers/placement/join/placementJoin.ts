@@ -17,25 +17,22 @@ import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './
 
 /** Tasks that follow from a change, beside copies. They may be drawn by and by, as each only names what to look at. */
 type JoinTasks = Pick<Tasks, 'report' | 'reports' | 'sources' | 'configs'>
+type JoinSignals = Pick<Signals, 'claimsChanged' | 'claimsLost' | 'spaceChanged'>
 
 export class PlacementJoin extends PlacementProduct {
   readonly observed: ObservedContent
   readonly #tasks: JoinTasks
-  readonly #signals: Pick<Signals, 'claimsChanged' | 'claimsLost' | 'waysChanged'>
+  readonly #signals: JoinSignals
   readonly #customizers = new Map<string, KubeObject>()
   #version = 0
   /** Told again for each object that a placement selects. */
   readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
-  constructor(
-    tasks: JoinTasks,
-    signals: Pick<Signals, 'claimsChanged' | 'claimsLost' | 'waysChanged' | 'contentTaken'>,
-    consent: Consent,
-  ) {
+  constructor(tasks: JoinTasks, signals: JoinSignals, consent: Consent) {
     super(consent)
     this.#tasks = tasks
     this.#signals = signals
-    this.observed = new ObservedContent(signals.contentTaken)
+    this.observed = new ObservedContent(signals.spaceChanged)
   }
 
   /** Another after each change of where placements lead, or may. */
@@ -122,7 +119,7 @@ export class PlacementJoin extends PlacementProduct {
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
       if (!space || space.specs.size === 0) continue
-      this.#signals.waysChanged.send(one)
+      this.#signals.spaceChanged.send(one, 'ways', '')
       for (const name of space.specs.keys()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
@@ -230,7 +227,7 @@ export class PlacementJoin extends PlacementProduct {
 
   #waysChanged(id: string): void {
     this.#version++
-    this.#signals.waysChanged.send(id)
+    this.#signals.spaceChanged.send(id, 'ways', '')
   }
 
   #space(id: string): Space {

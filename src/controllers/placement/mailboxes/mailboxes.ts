@@ -59,7 +59,7 @@ export interface MailboxesDeps {
   stageTimes?: StageTimes
 }
 
-type MailboxSignals = Pick<Signals, 'copyChanged' | 'carriedChanged' | 'mailboxChanged' | 'mailboxOpened'>
+type MailboxSignals = Pick<Signals, 'copyChanged' | 'mailboxChanged'>
 
 /** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
 const TURNS = 'mailboxes'
@@ -181,7 +181,7 @@ export class Mailboxes {
     })
     const done = source.run(AbortSignal.any([signal, stop.signal]))
     this.#running.set(name, { mailbox, stop, done })
-    this.#signals.mailboxOpened.send(name)
+    this.#signals.mailboxChanged.send(name, 'opened')
   }
 
   #change(mailbox: Mailbox, event: StreamEvent): void {
@@ -305,12 +305,12 @@ export class Mailboxes {
     const before = mailbox.carried.get(key)
     const askedBy = annotations[UPSYNCED_FOR] ?? ''
     mailbox.carried.set(key, { resource, uid, resourceVersion, askedBy })
-    this.#signals.carriedChanged.send(mailbox.name, key)
+    this.#signals.copyChanged.send(mailbox.name, key, 'carried')
     if (before?.uid !== uid || before.askedBy !== askedBy) this.#listener.carriedUp(mailbox, key)
   }
 
   #carriedGone(mailbox: Mailbox, key: string): void {
-    if (mailbox.carried.delete(key)) this.#signals.carriedChanged.send(mailbox.name, key)
+    if (mailbox.carried.delete(key)) this.#signals.copyChanged.send(mailbox.name, key, 'carried')
   }
 
   #gone(mailbox: Mailbox, key: string): void {

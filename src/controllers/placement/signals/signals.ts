@@ -47,8 +47,12 @@ export type CopyChange =
   | 'standing'
   /** It stays from now on although its space wants it no more, or does so no more. `claims` names that space. */
   | 'retained'
+  /** It is no copy: a syncer carried the object up, and it changed or is gone. */
+  | 'carried'
 
 export type MailboxChange =
+  /** It is ready. Nothing of its content is known yet. */
+  | 'opened'
   /** All that it holds is known (again). */
   | 'known'
   /** What it may hold: a pause, or its SyncTarget. */
@@ -71,6 +75,16 @@ export type SourceChange =
   /** The index has it as it is now. */
   | 'indexed'
 
+export type SpaceChange =
+  /** Mailboxes that its placements lead to may be others, or the ways there. `name` is empty. */
+  | 'ways'
+  /** More content of the placement `name` is taken in. */
+  | 'content'
+  /** The placement `name` may name other StatusCollectors. */
+  | 'collecting'
+  /** The StatusCollector `name`. */
+  | 'collector'
+
 /** Each of the objects in each of the mailboxes. */
 export interface LostCopies {
   readonly mailboxes: readonly string[]
@@ -92,8 +106,6 @@ export class Signals {
   readonly known = new Signal<[what: 'topology' | 'space' | 'start' | 'named', space: string]>()
   /** An object of a workload space. */
   readonly sourceChanged = new Signal<[space: string, key: string, what: SourceChange]>()
-  /** More content of a placement is taken in. */
-  readonly contentTaken = new Signal<[space: string, placement: string]>()
   /** Claims of a space on each of the objects in each of the mailboxes may be others. Objects and copies may be gone. */
   readonly claimsChanged = new Signal<[space: string, mailboxes: readonly string[], keys: readonly string[]]>()
   /** A placement may have brought copies that it brings no more, or may not. */
@@ -108,14 +120,8 @@ export class Signals {
   readonly copyChanged = new Signal<
     [mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[] | undefined]
   >()
-  /** Any copy of a mailbox may have changed. */
+  /** A mailbox changed, and any of its copies may have. */
   readonly mailboxChanged = new Signal<[mailbox: string, what: MailboxChange]>()
-  /** A mailbox is ready. Nothing of its content is known yet. */
-  readonly mailboxOpened = new Signal<[mailbox: string]>()
-  /** Mailboxes that placements of a space lead to may be others, or the ways there. */
-  readonly waysChanged = new Signal<[space: string]>()
-  /** An object that a syncer carried up changed, or is gone. */
-  readonly carriedChanged = new Signal<[mailbox: string, key: string]>()
-  /** A StatusCollector of a space changed; `undefined`: a placement may name others. */
-  readonly collectorsChanged = new Signal<[space: string, collector: string | undefined]>()
+  /** What a space says of placing, beside its objects. */
+  readonly spaceChanged = new Signal<[space: string, what: SpaceChange, name: string]>()
 }

@@ -61,6 +61,7 @@ export class WorkStatusFollowers {
   }
 
   copyChanged(mailbox: string, key: string, what: CopyChange, claims?: readonly ClaimedBy[]): void {
+    if (what === 'carried') return
     if (what === 'retained') {
       for (const { space } of claims ?? []) {
         const followed = this.#spaces.get(space)

@@ -22,9 +22,9 @@ const MAX_NAMED = 5
 
 export class Collectors {
   readonly #bySpace = new Map<string, Map<string, Known & { used?: UsedCollector }>>()
-  readonly #changed: Signals['collectorsChanged']
+  readonly #changed: Signals['spaceChanged']
 
-  constructor(changed: Signals['collectorsChanged']) {
+  constructor(changed: Signals['spaceChanged']) {
     this.#changed = changed
   }
 
@@ -35,12 +35,7 @@ export class Collectors {
       known.set(name, { spec: object.spec, revision: Number(object.metadata.resourceVersion), read: undefined })
       this.#bySpace.set(space, known)
     } else if (known.delete(name) && known.size === 0) this.#bySpace.delete(space)
-    this.#changed.send(space, name)
-  }
-
-  /** A placement may name others. */
-  placementChanged(space: string): void {
-    this.#changed.send(space, undefined)
+    this.#changed.send(space, 'collector', name)
   }
 
   /** `undefined`: it is not there, or cannot work. */

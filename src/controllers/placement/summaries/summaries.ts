@@ -32,6 +32,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyChange } from '../signals/signals.ts'
 import type { WorkStatuses } from '../status/workStatuses.ts'
 import type { Collectors, UsedCollector } from './collectors.ts'
 import { CarriedItems, CopyItems, MAX_CARRIED_ITEMS } from './itemSources.ts'
@@ -148,7 +149,11 @@ export class Summaries implements Answerer {
     }
   }
 
-  copyChanged(mailbox: string, key: string): void {
+  copyChanged(mailbox: string, key: string, what?: CopyChange): void {
+    if (what === 'carried') {
+      this.#carriedChanged(mailbox, key)
+      return
+    }
     for (const [space, followed] of this.#spaces) {
       const fact = this.#deps.join.workload(space).get(key)
       if (!fact) continue
@@ -207,7 +212,7 @@ export class Summaries implements Answerer {
     }
   }
 
-  carriedChanged(mailbox: string, key: string): void {
+  #carriedChanged(mailbox: string, key: string): void {
     for (const [space, followed] of this.#spaces) {
       for (const placement of this.#collecting(space)) {
         const { join } = this.#deps
@@ -239,11 +244,6 @@ export class Summaries implements Answerer {
     }
   }
 
-  /** Followers of the space begin anew. */
-  collectorsChanged(space: string): void {
-    this.lost(space)
-  }
-
   /** Everything of a space is named by now. */
   named(space: string): void {
     const followed = this.#spaces.get(space)
@@ -258,6 +258,7 @@ export class Summaries implements Answerer {
       }
   }
 
+  /** Followers of the space begin anew. */
   lost(space: string): void {
     const followed = this.#spaces.get(space)
     if (!followed) return

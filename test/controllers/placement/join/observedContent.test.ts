@@ -10,14 +10,14 @@ import { ALL_MAPS, configMap, EDGE, MAPS, placement, replicaSet, SETS, slice, ti
 
 t.test('what one of two streams has not told keeps it', async t => {
   const news: string[] = []
-  const observed = new ObservedContent(signalTo((space, name) => news.push(`${space} ${name}`)))
+  const observed = new ObservedContent(signalTo((space, what, name) => news.push(`${space} ${what} ${name}`)))
   observed.taken('s', 'slice', 3)
   observed.note('s', 'p', 3)
   t.equal(observed.of('s', 'p'), undefined, 'what the space did before is not told yet')
   t.equal(observed.of('other', 'p'), 0)
   observed.seen('s', 'slice', 3)
   t.equal(observed.of('s', 'p'), 3)
-  t.same(news, ['s p', 's p'], 'once more, as it was asked about before')
+  t.same(news, ['s content p', 's content p'], 'once more, as it was asked about before')
   observed.seen('s', 'customizer', 5)
   observed.note('s', 'p', 6)
   t.equal(observed.of('s', 'p'), undefined)

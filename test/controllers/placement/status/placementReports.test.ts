@@ -26,7 +26,7 @@ t.test('what is told while not all of the space is named is told once more when 
     brings: () => true,
     carriesUp: () => false,
     carriersTo: () => [],
-    observed: new ObservedContent(signals.contentTaken),
+    observed: new ObservedContent(signals.spaceChanged),
     workload: () => workload,
   }
   const mailbox = {
