@@ -1,7 +1,4 @@
-/**
- * The parts of the translator, room by room: each is made of the parts above it. Below them stand the readers of each signal, in the order
- * in which they get it.
- */
+/** The parts of the translator, room by room: each is made of the parts above it. signalReaders.ts has the readers of their signals. */
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
@@ -13,7 +10,6 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { EventRecorder } from '../eventRecorder.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import type { WhereDesk } from '../whereDesk.ts'
-import { ChangedCopies } from './changedCopies.ts'
 import { Convergence } from './convergence.ts'
 import { CopiesTogether } from './copies/copiesTogether.ts'
 import { CopyChecks } from './copies/copyChecks.ts'
@@ -21,7 +17,6 @@ import type { CopyDeps } from './copies/copyDeps.ts'
 import { CopyMaking } from './copies/copyMaking.ts'
 import { CopyNotes } from './copies/copyNotes.ts'
 import { CopyReconciler } from './copies/copyReconciler.ts'
-import { remarkSetAside } from './copies/copyRemarks.ts'
 import { CopyRemovals } from './copies/copyRemovals.ts'
 import { CopyWriter } from './copies/copyWriter.ts'
 import { type DecisionFacts, isNeededThere, isUnwanted } from './copies/decide.ts'
@@ -70,7 +65,6 @@ import { WorkStatusFollowers } from './status/workStatusFollowers.ts'
 import { Collectors } from './summaries/collectors.ts'
 import { Summaries } from './summaries/summaries.ts'
 import { TaskRouter } from './taskRouter.ts'
-import { TopologyIntake } from './topologyIntake.ts'
 
 export interface PlacementTranslatorDeps extends Partial<Desks> {
   client: Client
@@ -362,126 +356,28 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     brake,
     closing,
   })
-  const intake = new TopologyIntake({
-    consents,
-    join,
-    tasks,
-    pauses,
-    brake,
-    unschedulable,
-    mailboxes,
-    signals,
-    inHand,
-    workloads,
-    closing,
-    readiness,
-    intakes,
-    remarks,
-    reports,
-    collectors,
-  })
-  const changedCopies = new ChangedCopies(tasks, join, mailboxes)
-
-  locations.onRenamed(space => summaries.lost(space))
-
-  // readers of signals
-  signals.consentChanged.on((space, through) => join.touchConsent(space, through))
-  for (const reader of [followers, summaries])
-    signals.claimsChanged.on((space, names, keys) => reader.claimsChanged(space, names, keys))
-  signals.claimsChanged.on((space, names, keys) => pendingCopies.add(space, names, keys, readiness.isTopologyWhole))
-  signals.claimsLost.on((space, placement, lost) => {
-    brake.lost(space, placement, lost)
-    if (join.workload(space).hasPaused) tasks.report(space, placement)
-  })
-  signals.spaceChanged.on((space, what, name) => {
-    switch (what) {
-      case 'ways':
-        locations.changed(space)
-        summaries.waysChanged(space)
-        break
-      case 'content':
-        reports.contentChanged(space, name)
-        break
-      case 'collecting':
-        summaries.lost(space)
-        break
-      case 'collector': {
-        summaries.lost(space)
-        const collects = (placement: string) => join.spec(space, placement)?.collectors.includes(name)
-        tasks.reports(space, join.placementNames(space).filter(collects))
-      }
-    }
-  })
-  signals.sourceChanged.on((space, key, what) => {
-    brake.sourceChanged(space, key, what)
-    if (what === 'paused') {
-      tasks.reports(space, join.placementNames(space))
-      const names = Array.from(mailboxes.all(), ({ name }) => name)
-      tasks.addAll(inHand.ownedBy(space, names, key), space)
-    }
-    if (what !== 'indexed') return
-    // whoever no longer selects it, and whoever wrote its feedback
-    if (join.fact(space, key)?.annotated) tasks.add({ type: 'source', space, key })
-    closing.closeIfIdle(space)
-  })
-  copiesNamed.on((space, names, keys, isNews) => checks.copiesNamed(space, names, keys, isNews))
-  signals.copyHeld.on((mailbox, key, isHeld) => remarkSetAside({ join, remarks }, mailbox, key, isHeld))
-  known.on((what, space) => {
-    switch (what) {
-      case 'topology':
-        readiness.release()
-        checks.release()
-        break
-      case 'space':
-        pendingCopies.release(space)
-        readiness.release()
-        checks.release()
-        brake.release()
-        closing.closeIfIdle(space)
-        break
-      case 'named':
-        followers.named(space)
-        summaries.named(space)
-        reports.named(space)
-        break
-      case 'start':
-        // also where nobody has anything to be judged: copies of the start are looked at now
-        tasks.add({ type: 'judge', space: '' })
-        brake.release()
-    }
-  })
-  for (const reader of [followers, summaries, marks, changedCopies])
-    copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
-  mailboxChanged.on((name, what) => {
-    if (what === 'opened')
-      for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
-    const isKnown = what === 'known'
-    const opened = isKnown ? mailbox(name) : undefined
-    if (opened) unschedulable.opened(opened)
-    if (isKnown || what === 'gate') checks.ask(name)
-    if (isKnown) readiness.moreIsKnown()
-  })
-  for (const reader of [followers, summaries, marks, changedCopies])
-    mailboxChanged.on((name, what) => {
-      if (what !== 'opened' && what !== 'known') reader.mailboxChanged(name)
-    })
-  deps.topology.facts.read(intake)
 
   return {
+    signals,
     inventory,
     kinds,
     consents,
     tasks,
     join,
     cache,
+    intakes,
     stages,
     workloads,
     pendingCopies,
     closing,
     locations,
+    remarks,
     mailboxes,
     readiness,
+    inHand,
+    unschedulable,
     facts,
+    pauses,
     brake,
     retained,
     sources,
@@ -491,6 +387,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     checks,
     outcomes,
     marks,
+    followers,
+    collectors,
     statuses,
     clusterStatuses,
     summaries,

@@ -1,12 +1,13 @@
 /**
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
- * carries counts, errors and status back. Everything is driven by streams; nothing is polled. Here its parts are put together
- * ([assembly.ts](assembly.ts)), started and ended.
+ * carries counts, errors and status back. Streams drive all of it; nothing is polled. Here its parts ([assembly.ts](assembly.ts)) are
+ * connected ([signalReaders.ts](signalReaders.ts)), started and ended.
  */
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { standsInMailbox } from '../placedSource.ts'
 import { assemble, type Parts, type PlacementTranslatorDeps } from './assembly.ts'
 import { spacesWithFeedback } from './feedback/feedbackLeftovers.ts'
+import { readSignals } from './signalReaders.ts'
 import { beginAnswers } from './translatorDesks.ts'
 
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
@@ -29,6 +30,7 @@ class Translator {
     const { signal } = this.#stop
     this.#deps = { ...deps, signal }
     this.#parts = assemble(this.#deps)
+    readSignals(this.#parts, deps.topology.facts)
     const { tasks, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#parts)
     this.#running = Promise.all([

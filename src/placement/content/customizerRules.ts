@@ -43,7 +43,7 @@ interface CustomizerRules {
 }
 
 /** The rules that hold in one Location. */
-export interface RulesThere {
+interface RulesThere {
   /** Parameters of its own, by name; where all rules hold everywhere the same map for all Locations. */
   readonly parameters: ReadonlyMap<string, string>
   readonly replacements: readonly CustomizerRule[]

@@ -8,7 +8,7 @@ import type { DownsyncContext } from './context.ts'
 import { ObjectWriter } from './objectWriter.ts'
 import { Removals } from './removals.ts'
 
-export interface ClusterPartsDeps extends DownsyncContext {
+interface ClusterPartsDeps extends DownsyncContext {
   /** Whether the object is being worked on. */
   isBusy(key: SyncKey): boolean
   /** The object left the cluster: all that was known of it ends. */

@@ -15,7 +15,7 @@ export type LogLevel = keyof typeof LOG_LEVELS
 /** `text`: for people, a line each; `json`: for programs. */
 export type LogFormat = 'text' | 'json'
 
-export interface LogChoice {
+interface LogChoice {
   readonly level: LogLevel
   readonly format: LogFormat
 }
