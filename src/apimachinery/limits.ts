@@ -1,4 +1,4 @@
-/** Defaults of docs/operations.md#limits, from the constants of this room; and the units of all rooms. `npm run pages` writes them there. */
+/** Defaults of docs/reference/limits.md, from the constants of this room; and the units of all rooms. `npm run pages` writes them there. */
 
 import * as managers from './apply/managers.ts'
 import * as crdBounds from './crd/crdBounds.ts'

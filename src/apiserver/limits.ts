@@ -1,4 +1,4 @@
-/** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
+/** Defaults of docs/reference/limits.md, from the constants of this room. `npm run pages` writes them there. */
 
 import * as jsonInSteps from '../apimachinery/jsonInSteps.ts'
 import * as jsonPath from '../apimachinery/jsonPath.ts'
@@ -86,7 +86,7 @@ export const LIMITS: Limits = {
   'requests of a connection without an answer': `${count(requestLines.OPEN_REQUESTS)}; one more ends the connection`,
   'bytes that are read behind a request without an answer': bytes(requestLines.READ_AHEAD_BYTES),
   'time in which a client takes an answer': `${duration(httpServer.ANSWER_TIMEOUT_MS)}, not for watches`,
-  'requests at a time': `${count(inFlight.DEFAULT_IN_FLIGHT.reading)} reading and ${count(inFlight.DEFAULT_IN_FLIGHT.mutating)} changing, together, divided among [priority levels](#priority-levels)`,
+  'requests at a time': `${count(inFlight.DEFAULT_IN_FLIGHT.reading)} reading and ${count(inFlight.DEFAULT_IN_FLIGHT.mutating)} changing, together, divided among priority levels`,
   'wait for a turn': `${duration(flowControl.WAIT_LIMIT_MS)}, or a quarter of \`?timeout=\``,
   'requests of a space that wait for a webhook or for a slow client': `${count(heldRequests.DEFAULT_HELD.space.requests)}, ${bytes(heldRequests.DEFAULT_HELD.space.bytes)}; half of that for a user in it`,
   'the same of a space with all spaces below it': `${count(heldRequests.SUBTREE * heldRequests.DEFAULT_HELD.server.requests)}, ${bytes(heldRequests.SUBTREE * heldRequests.DEFAULT_HELD.server.bytes)}`,
@@ -108,7 +108,7 @@ export const LIMITS: Limits = {
   'warnings in one answer; each, once they are more': `${count(warningHeaders.LIMIT)} characters; ${count(warningHeaders.CUT)}`,
   'end of the server': `${duration(httpServer.DRAIN_MS)} for running requests`,
   'errors of a large object; their characters': `${count(firstErrors.MAX_ERRORS)}; ${bytes(firstErrors.MAX_CHARACTERS)}`,
-  "an object's list of [what nobody said](architecture.md#what-nobody-said)": bytes(provenance.MAX_NOTE),
+  "an object's list of fields that no author set": bytes(provenance.MAX_NOTE),
   'rules of LimitRanges times containers': count(limitRanger.MOST_WORK),
   'Pods that a stricter Pod Security label of their Namespace is compared with': `${count(podSecurity.MAX_PODS)}, as in Kubernetes`,
   'spaces below one another, `root` aside': count(workspaces.MOST_LEVELS),

@@ -1,4 +1,4 @@
-/** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
+/** Defaults of docs/reference/limits.md, from the constants of this room. `npm run pages` writes them there. */
 import { binary, bytes, count, duration, type Limits } from '../apimachinery/limits.ts'
 import * as outcome from '../placement/outcome/outcome.ts'
 import * as clusterRoleAggregationController from './cluster-role-aggregation/clusterRoleAggregationController.ts'

@@ -1,4 +1,4 @@
-/** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
+/** Defaults of docs/reference/limits.md, from the constants of this room. `npm run pages` writes them there. */
 import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as quantity from '../apimachinery/quantity.ts'
 import * as certificates from './access/certificates.ts'

@@ -1,4 +1,4 @@
-/** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
+/** Defaults of docs/reference/limits.md, from the constants of this room. `npm run pages` writes them there. */
 import { bytes, count, duration, type Limits } from '../apimachinery/limits.ts'
 import * as removalLimits from './brake/removalLimits.ts'
 import * as upsyncGrants from './consent/upsyncGrants.ts'

@@ -56,8 +56,8 @@ t.test('promtool has nothing against them, and the alerts come when they should'
     const { code, said } = promtool(...args)
     t.equal(code, 0, `${args.join(' ')}: ${said}`)
   }
-  const page = readFileSync(join(PROGRAM_ROOT, 'docs/operations.md'), 'utf8')
-  const typed = typedIn(sectionOf(page, '## Watching it'))
+  const page = readFileSync(join(PROGRAM_ROOT, 'docs/watch.md'), 'utf8')
+  const typed = typedIn(sectionOf(page, '## Alerts and dashboards'))
   t.ok(typed.length > 1)
   for (const command of typed) {
     const { status, stderr } = spawnSync('bash', ['-ec', command], { cwd: PROGRAM_ROOT, encoding: 'utf8' })
@@ -104,8 +104,8 @@ t.test('every metric that is named is told', async t => {
   for (const [, name, type] of `${(await api.get('/metrics')).text}\n${syncer}`.matchAll(/^# TYPE (\S+) (\S+)$/gm))
     told.set(name!, type!)
   told.set('up', 'gauge')
-  const page = readFileSync(join(PROGRAM_ROOT, 'docs/operations.md'), 'utf8')
-  const cells = sectionOf(page, '## Metrics').match(/^\| .*? \|/gm) ?? []
+  const page = readFileSync(join(PROGRAM_ROOT, 'docs/reference/metrics.md'), 'utf8')
+  const cells = page.match(/^\| .*? \|/gm) ?? []
   const listed = cells.flatMap(cell => cell.match(/orrery_\w+/g) ?? [])
   const ofServer = [...told.keys()].filter(name => /^orrery_(?!syncer_)/.test(name))
   t.same(listed.filter(name => !/^orrery_api_threads/.test(name)).sort(), ofServer.sort(), 'threads do not run here')
@@ -130,7 +130,7 @@ t.test('an alert says what, and what to do', async t => {
     t.ok(annotations.summary.length > 20 && annotations.description.length > 20, alert)
   }
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
-  const page = readFileSync(join(PROGRAM_ROOT, 'docs/operations.md'), 'utf8')
+  const page = readFileSync(join(PROGRAM_ROOT, 'docs/watch.md'), 'utf8')
   for (const [, name = ''] of page.matchAll(/`(Orrery[A-Z]\w+)`/g))
     t.ok(
       rules.some(({ alert }) => alert === name),

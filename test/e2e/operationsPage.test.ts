@@ -1,9 +1,8 @@
 /**
- * The sections of docs/operations.md about clusters that come, are paused and leave, run as they stand there: against a server,
+ * The pages about clusters that come, are paused and leave, run as they stand there: against a server,
  * a simulated cluster and its syncer, each a process of its own.
  */
 import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../../src/cli/shell/waitFor.ts'
@@ -15,10 +14,10 @@ import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
 import { Command, Program, until } from '../syncer/support/processes.ts'
-import { sectionOf, typedIn } from './support/typedIn.ts'
+import { pagesOf, sectionOf, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+const PAGE = pagesOf('clusters.md', 'syncers.md', 'recover.md')
 
 function commandsIn(heading: string): string[] {
   const commands = typedIn(sectionOf(PAGE, heading))
@@ -108,7 +107,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   const page = { namespace: 'shop', name: 'page' }
   await until(cluster, MAPS, page, is('data', { x: '1' }))
 
-  const [enter = '', pause = '', wait = '', resume = '', ...more] = commandsIn('### Pause a cluster')
+  const [enter = '', pause = '', wait = '', resume = '', ...more] = commandsIn('## Pause a cluster')
   t.same(more, [])
   for (const command of [enter, pause, wait]) await type(command)
   await wds.patch(MAPS, page, 'merge', { data: { x: '2' } })
@@ -116,19 +115,19 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await until(cluster, MAPS, page, is('data', { x: '2' }))
 
   t.equal(await syncers[0]!.end('SIGTERM'), 0)
-  t.match(await typeAll('### Which mailbox a cluster is served from'), [
+  t.match(await typeAll('## Which mailbox a cluster is served from'), [
     /^the cluster is served from the mailbox .* already/,
   ])
   await type(arrivals.find(command => command.startsWith('orrery syncer --'))!)
   await syncers[1]!.said('the mailbox is known')
-  await typeAll('### What a cluster refuses')
+  await typeAll('## What a cluster refuses')
   // by the cluster's owner; the hash stands for nothing that is held
   for (const command of commandsIn('## When something is away'))
     t.match(
       await type(command.replace('kubectl', 'kubectl --kubeconfig wec/admin.kubeconfig')),
       'orrery-syncer annotated',
     )
-  const credentials = await typeAll("### Syncers' credentials")
+  const credentials = await typeAll("## Syncers' credentials")
   t.match(credentials[0], /^SYNCTARGET .*\n.*florin +True .*\(in use\)/s)
   t.match(credentials[2], 'every credential of the syncer of florin is revoked; what its cluster holds stays there')
   await type('kubectl kubestellar syncer rotate florin --imw root:imw1 --kubeconfig-output florin-syncer.kubeconfig')

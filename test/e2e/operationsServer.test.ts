@@ -1,5 +1,5 @@
 /**
- * The sections of docs/operations.md about the server itself, typed as they stand there, with other folders, ports and names. What
+ * The pages about the server itself, typed as they stand there, with other folders, ports and names. What
  * only systemd can do (`systemctl`) is left out.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +13,10 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { noKubectl } from './support/example1.ts'
-import { sectionOf, shellBlocks, typedIn } from './support/typedIn.ts'
+import { pagesOf, sectionOf, shellBlocks, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+const PAGE = pagesOf('run-server.md', 'users.md', 'guard.md', 'upgrade.md', 'recover.md')
 
 t.setTimeout(FILE_LIMIT_MS)
 t.test(
@@ -58,10 +58,10 @@ t.test(
       return server
     }
 
-    const [plain = '', ...more] = commandsIn('## Run')
+    const [plain = '', ...more] = commandsIn('## Start')
     t.same(more, [])
     t.equal(await (await started(plain)).end('SIGTERM'), 0)
-    writeFileSync(join(dir, 'orrery.yaml'), yamlIn('## Run'))
+    writeFileSync(join(dir, 'orrery.yaml'), yamlIn('## Start'))
     t.equal(await (await started('orrery start --config orrery.yaml')).end('SIGTERM'), 0)
 
     writeFileSync(join(dir, 'audit-policy.yaml'), yamlIn('## Audit log'))
@@ -79,14 +79,14 @@ t.test(
     await type('kubectl kubestellar prep-for-syncer florin --imw root:imw1 -o name')
     const mailboxes = (await client.in('root:espw').list(WORKSPACES)).items.map(({ metadata }) => metadata.name!)
     const mailbox = mailboxes.find(name => name.includes('-mb-')) ?? ''
-    for (const command of commandsIn('### Budgets')) await type(command.replace('MAILBOX', mailbox))
+    for (const command of commandsIn('## Budgets')) await type(command.replace('MAILBOX', mailbox))
     const budgets = async (space: string, name: string) =>
       (await client.in(space).get(WORKSPACES, { name })).metadata.annotations ?? {}
     const shops = await budgets('root', 'shops')
     t.match(shops, { 'tenancy.kcp.io/budget-bytes': '4Gi' })
     t.notOk('tenancy.kcp.io/budget-objects' in shops)
     t.match(await budgets('root:espw', mailbox), { 'tenancy.kcp.io/budget-upsynced-objects': '50k' })
-    const [columns = ''] = commandsIn('### Center and syncers of different releases')
+    const [columns = ''] = commandsIn('## Center and syncers of different releases')
     t.match(await type(columns), /SYNCER +.*SUPPORTED.*\nflorin /)
     await type('kubectl ws root:wmw1 && kubectl create namespace app && kubectl create configmap big -n app')
     t.equal(await audited.end('SIGTERM'), 0)
@@ -105,7 +105,7 @@ t.test(
     await type('cp -a /backup/copy /var/lib/orrery')
     const restored = await started(plain)
     await until(client.in('root'), WORKSPACES, { name: 'shops' }, found => found !== undefined)
-    for (const command of commandsIn('### As a service').filter(each => !each.includes('systemctl'))) {
+    for (const command of commandsIn('## As a service').filter(each => !each.includes('systemctl'))) {
       for (const [file] of command.matchAll(/\b(?:florin|cluster)\.kubeconfig(?= )/g))
         copyFileSync(kubeconfig, join(dir, file))
       await type(command.replaceAll(/(?<= )(florin|cluster)\.kubeconfig(?= )/g, join(dir, '$1.kubeconfig')))

@@ -1,6 +1,6 @@
 /**
  * What docs/placement.md says to type, recipes and all, as it stands there, with a real server, clusters and syncers; and what
- * docs/api.md says about an EdgePlacement.
+ * docs/brake.md and docs/reference/kinds.md say about an EdgePlacement.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
 import { argoHealth, kstatus, refusedOf } from './support/gitopsTool.ts'
 import { writeChart } from './support/smallChart.ts'
-import { shellBlocks } from './support/typedIn.ts'
+import { pagesOf, shellBlocks } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ROLLOUT = `
@@ -171,7 +171,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   t.equal(watch.length, 1)
   await Program.spawned(t, 'env', [`KUBECONFIG=${KUBECONFIG}`, ...watch[0]!.split(' ')]).said('florin')
   t.match(await run(waits), { code: 0, told: /(condition met\n[\s\S]*){3}/ })
-  const api = shellBlocks(readFileSync(join(ROOT, 'docs/api.md'), 'utf8'))
+  const api = shellBlocks(pagesOf('brake.md', 'reference/kinds.md'))
   t.equal(api.length, 2)
   for (const { script } of api)
     t.match(

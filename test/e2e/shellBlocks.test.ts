@@ -15,12 +15,13 @@ const INSTALL = 'test/e2e/installPage.test.ts'
 const WHOLE: Readonly<Record<string, string>> = {
   'docs/aggregation.md': 'test/e2e/aggregationPage.test.ts',
   'docs/answers.md': 'test/e2e/kubestellarAnswers.test.ts',
-  'docs/api.md': 'test/e2e/placementRecipes.test.ts',
   'docs/backup.md': 'test/e2e/restored.test.ts',
+  'docs/brake.md': 'test/e2e/placementRecipes.test.ts',
   'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',
   'docs/off-a-cluster.md': 'test/e2e/offAClusterPage.test.ts',
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
   'docs/placement.md': 'test/e2e/placementRecipes.test.ts',
+  'docs/reference/kinds.md': 'test/e2e/placementRecipes.test.ts',
   'docs/security.md': 'test/security/securityPage.test.ts',
 }
 
@@ -46,30 +47,42 @@ const SECTIONS: Readonly<
     '## Images': [2, INSTALL],
     '## Clone': [1, INSTALL],
   },
-  'docs/operations.md': {
-    '## Run': [1, SERVER],
-    '### As a service': [2, SERVER],
-    '## Kubeconfigs and users': [2, SERVER],
-    '### A team of its own': [3, 'test/e2e/teamRecipe.test.ts'],
-    '## Audit log': [1, SERVER],
+  'docs/clusters.md': {
     '## Bring a cluster in': [5, CLUSTERS],
-    '### Many clusters': [2, 'test/e2e/syncerJoin.test.ts'],
-    '### Which mailbox a cluster is served from': [1, CLUSTERS],
-    '### What a cluster refuses': [2, CLUSTERS],
+    '## Many clusters': [2, 'test/e2e/syncerJoin.test.ts'],
     '## Let a space place': [2, CLUSTERS],
+    '## Pause a cluster': [1, CLUSTERS],
     '## Take a cluster out': [2, CLUSTERS],
-    '### Pause a cluster': [1, CLUSTERS],
-    "### Syncers' credentials": [1, CLUSTERS],
+  },
+  'docs/guard.md': {
+    '## Audit log': [1, SERVER],
+    '## Budgets': [1, SERVER],
+  },
+  'docs/recover.md': {
     '## When something is away': [1, CLUSTERS],
     '## A server that does not come up': [1, SERVER],
-    '### Center and syncers of different releases': [1, SERVER],
-    '## Watching it': [1, 'test/deploy/observed.test.ts'],
-    '### Budgets': [1, SERVER],
   },
+  'docs/run-server.md': {
+    '## Start': [1, SERVER],
+    '## As a service': [2, SERVER],
+  },
+  'docs/syncers.md': {
+    '## What a cluster refuses': [2, CLUSTERS],
+    '## Which mailbox a cluster is served from': [1, CLUSTERS],
+    "## Syncers' credentials": [1, CLUSTERS],
+  },
+  'docs/upgrade.md': { '## Center and syncers of different releases': [1, SERVER] },
+  'docs/users.md': {
+    '## Kubeconfigs and users': [2, SERVER],
+    '## A team of its own': [3, 'test/e2e/teamRecipe.test.ts'],
+  },
+  'docs/watch.md': { '## Alerts and dashboards': [1, 'test/deploy/observed.test.ts'] },
 }
 
 t.test('each shell block of a page is typed by a test', async t => {
-  const docs = readdirSync(join(ROOT, 'docs')).filter(file => file.endsWith('.md'))
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter(file =>
+    file.endsWith('.md'),
+  )
   for (const page of ['README.md', ...docs.map(file => `docs/${file}`)]) {
     const blocks = shellBlocks(readFileSync(join(ROOT, page), 'utf8'))
     const whole = WHOLE[page]

@@ -50,7 +50,7 @@ let credential = ''
 
 /** The commands of the page, with the test's folders and server. */
 const [write = '', make = '', create = '', syncer = '', list = '', approve = '', bootstraps = '', ...more] = typedIn(
-  sectionOf(readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8'), '### Many clusters'),
+  sectionOf(readFileSync(join(import.meta.dirname, '../../docs/clusters.md'), 'utf8'), '## Many clusters'),
 )
 const wordsOf = (command: string): string[] =>
   command

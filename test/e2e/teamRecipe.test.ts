@@ -1,5 +1,5 @@
 /**
- * The recipe of docs/operations.md for a team of its own, run as it stands there: the administrator's part as the
+ * The recipe of docs/users.md for a team of its own, run as it stands there: the administrator's part as the
  * administrator, the member's as a member. Then what the team may not.
  */
 import { execFile, execFileSync } from 'node:child_process'
@@ -20,8 +20,8 @@ const EDGE = 'edge.kubestellar.io/v2alpha1'
 
 /** The recipe's commands: who makes it possible, who works. */
 function recipe(): string[] {
-  const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-  const [section = ''] = (text.split('\n### A team of its own\n')[1] ?? '').split(/\n##+ /)
+  const text = readFileSync(join(ROOT, 'docs/users.md'), 'utf8')
+  const [section = ''] = (text.split('\n## A team of its own\n')[1] ?? '').split(/\n##+ /)
   return [...section.matchAll(/```sh\n(.*?)```/gs)].map(match => match[1]!)
 }
 

@@ -1,4 +1,4 @@
-/** The tables of docs/operations.md#limits. Rooms export each limit with its default; the other cells are the page's own. */
+/** The tables of docs/reference/limits.md. Rooms export each limit with its default; the other cells are the page's own. */
 import { LIMITS as objectModel } from '../../src/apimachinery/limits.ts'
 import { LIMITS as server } from '../../src/apiserver/limits.ts'
 import { LIMITS as commands } from '../../src/cli/limits.ts'
@@ -14,8 +14,10 @@ const DEFAULTS = new Map(LIMITS)
 
 /** Lines of the tables, without their heads, by cell. */
 export function limitRows(page: string): string[][] {
-  const lines = /\n## Limits\n.*?\n### /s.exec(page)?.[0].split('\n') ?? []
-  return lines.filter(line => /^\| (?!limit )/.test(line)).map(cellsOf)
+  return page
+    .split('\n')
+    .filter(line => /^\| (?!limit )/.test(line))
+    .map(cellsOf)
 }
 
 /** The page with the defaults of the rooms. A row that no room knows stays as it is. */

@@ -1,17 +1,21 @@
-/** docs/commands.md: every command with its flags. */
+/** docs/reference: a page of each program, with every command and its flags. */
 import type { DescribedCommand } from './commandTree.ts'
 
-const HEAD = `# Commands
+const HEAD = `A reference: every command with its flags, as \`--help\` shows them. \`npm run pages\` writes this page.
 
-Every command of \`orrery\`, \`kubectl ws\` and \`kubectl kubestellar\` with its flags, as \`--help\` tells them. This page is made by
-\`npm run pages\`; what the commands are for stands in [operations.md](operations.md).
-
-A command ends with exit code 0 when it did what it was asked for and with 1 when it did not; the message is on standard error. Where
-other codes tell failures apart, it stands with the command.
+A command ends with exit code 0 when it did its work, and with 1 when it did not; the message is on standard error. Other codes stand with
+their command.
 `
 
-export function commandsPage(programs: readonly DescribedCommand[]): string {
-  return [HEAD, ...programs.map(program => sections(program, 2).join('\n'))].join('\n')
+/** By file name, such as \`kubectl-ws.md\`. */
+export function commandPages(programs: readonly DescribedCommand[]): Map<string, string> {
+  return new Map(programs.map(program => [`${program.path.replaceAll(' ', '-')}.md`, commandPage(program)]))
+}
+
+function commandPage(program: DescribedCommand): string {
+  const [own = '', ...below] = sections(program, 1)
+  const [title = '', ...rest] = own.split('\n')
+  return [title, '', HEAD.trimEnd(), ...rest, ...below].join('\n')
 }
 
 function sections(command: DescribedCommand, level: number): string[] {
@@ -21,7 +25,7 @@ function sections(command: DescribedCommand, level: number): string[] {
   const table = own.map(option => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${escaped(option.description)} |`)
   const flags = table.length === 0 ? '' : `\n| flag | |\n|---|---|\n${table.join('\n')}\n`
   const after = notes === '' ? '' : `\n\`\`\`text\n${notes}\n\`\`\`\n`
-  const line = `${'#'.repeat(Math.min(level, 4))} ${path}\n${said}\n\`\`\`\n${usage}\n\`\`\`\n${flags}${after}`
+  const line = `${'#'.repeat(Math.min(level, 3))} ${path}\n${said}\n\`\`\`\n${usage}\n\`\`\`\n${flags}${after}`
   return [line.replace(/\.\.\n/, '.\n'), ...commands.flatMap(below => sections(below, level + 1))]
 }
 

@@ -1,16 +1,16 @@
-/** `npm run pages`: writes docs/commands.md, limits and states where other pages and openapi/groups have them, and the manual pages to release/man. */
+/** `npm run pages`: writes docs/reference, states where other pages and openapi/groups have them, and the manual pages to release/man. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programVersion } from '../../src/program/programVersion.ts'
 import { commandTree } from './commandTree.ts'
 import { withLimits } from './limits.ts'
 import { writeManual } from './manual.ts'
-import { commandsPage } from './page.ts'
+import { commandPages } from './page.ts'
 import { withStates, withSums } from './states.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-writeFileSync(join(ROOT, 'docs/commands.md'), commandsPage(commandTree()))
-rewrite('docs/operations.md', withLimits)
+for (const [file, page] of commandPages(commandTree())) writeFileSync(join(ROOT, 'docs/reference', file), page)
+rewrite('docs/reference/limits.md', withLimits)
 rewrite('docs/placement.md', withSums)
 rewrite('openapi/groups/edge.kubestellar.io.yaml', withStates)
 writeManual(join(ROOT, 'release/man'), { version: programVersion().version, date: new Date() })

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 /** What a page says to type: the commands of its `sh` blocks, in their order. */
 export function typedIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1]!)
@@ -25,6 +28,11 @@ export function shellBlocks(markdown: string): ShellBlock[] {
     else if (language === 'sh') blocks.push({ heading, script: text.replaceAll(new RegExp(`^${indent}`, 'gm'), '') })
   }
   return blocks
+}
+
+/** Pages of docs/ as one text. */
+export function pagesOf(...names: string[]): string {
+  return names.map(name => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8')).join('\n')
 }
 
 /** The text of a section, heading left out, without the sections below it. @throws Error when there is none */

@@ -1,11 +1,11 @@
-/** Limits of docs/operations.md and of the code are the same. */
+/** Limits of docs/reference/limits.md and of the code are the same. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
 import { LIMITS, limitRows, withLimits } from '../../../tools/commands/limits.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8')
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/reference/limits.md'), 'utf8')
 const rows = limitRows(PAGE)
 const optionsOf = ({ options, commands }: DescribedCommand): DescribedCommand['options'] => [
   ...options,

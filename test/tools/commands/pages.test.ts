@@ -5,14 +5,16 @@ import { join } from 'node:path'
 import t from 'tap'
 import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
 import { manPages } from '../../../tools/commands/manPage.ts'
-import { commandsPage } from '../../../tools/commands/page.ts'
+import { commandPages } from '../../../tools/commands/page.ts'
 
 const programs = commandTree()
 const all = (command: DescribedCommand): DescribedCommand[] => [command, ...command.commands.flatMap(all)]
 
-t.test('docs/commands.md is of these commands; "npm run pages" writes it anew', async t => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/commands.md'), 'utf8')
-  t.equal(page, commandsPage(programs))
+t.test('pages of docs/reference are of these commands; "npm run pages" writes them anew', async t => {
+  const pages = commandPages(programs)
+  t.strictSame([...pages.keys()], ['orrery.md', 'kubectl-ws.md', 'kubectl-kubestellar.md'])
+  for (const [file, page] of pages)
+    t.equal(readFileSync(join(import.meta.dirname, '../../../docs/reference', file), 'utf8'), page, file)
 })
 
 t.test('each command has a manual page that says all of its flags', async t => {

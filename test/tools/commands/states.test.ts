@@ -8,7 +8,7 @@ import { withStates, withSums } from '../../../tools/commands/states.ts'
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')
 const GROUP = read('openapi/groups/edge.kubestellar.io.yaml')
 const PAGE = read('docs/placement.md')
-const API = read('docs/api.md')
+const API = read('docs/reference/kinds.md')
 const states = Object.keys(COPY_STATES)
 const numbers = (length: number): number[] => Array.from({ length }, (_, i) => i + 1)
 const sorted = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b)
@@ -39,7 +39,7 @@ t.test('each state has its row, and each row a state', async t => {
   t.strictSame([...new Set(rows)].filter(state => state !== 'DeletionHeld').sort(), states.toSorted())
 })
 
-t.test('docs/api.md names each count', async t => {
+t.test('docs/reference/kinds.md names each count', async t => {
   const row = /\n\| `status\.counts` \|.*/.exec(API)?.[0] ?? ''
   for (const count of COUNT_NAMES) t.match(row, `\`${count}\``)
 })
