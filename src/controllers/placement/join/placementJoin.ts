@@ -9,6 +9,7 @@ import { type PlacementSpec, upsyncs } from '../../../placement/select/placement
 import { readsOtherwise } from '../../../placement/words/topology.ts'
 import { type Destination, sameWays, type Ways, waysOf } from '../../../placement/words/ways.ts'
 import type { Signals } from '../signals/signals.ts'
+import { LiveContent } from './leadContent.ts'
 import { ObservedContent } from './observedContent.ts'
 import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
 import type { Tasks } from './tasks.ts'
@@ -50,7 +51,7 @@ export class PlacementJoin extends PlacementProduct {
     const before = space.specs.get(name)
     const isNew = before === undefined
     if (isNew) this.#waysChanged(id)
-    const lead = space.leads.get(name) ?? { space: id, name }
+    const lead = space.leads.get(name) ?? { space: id, name, live: new LiveContent(space.workload, name) }
     space.leads.set(name, lead)
     space.specs.set(name, spec)
     space.created.set(name, created)

@@ -12,6 +12,7 @@ import { type SpaceSets, shareUpsync, type UpsyncShare } from '../../../placemen
 import { namespaceKey, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import { type Destination, precedes, type Ways } from '../../../placement/words/ways.ts'
+import type { LeadContent, StagedContent } from './leadContent.ts'
 import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
 import type { ObjectFact, WantedState, Workload } from './workload.ts'
 
@@ -40,10 +41,17 @@ export interface Lead {
   readonly name: string
 }
 
+/** A placement that exists, with its content. */
+export interface KnownLead extends Lead {
+  readonly live: LeadContent
+  /** Absent where every destination has the live content. */
+  stage?: StagedContent | undefined
+}
+
 export interface Space {
   readonly workload: Workload
   /** The placements that exist, each one object. */
-  readonly leads: Map<string, Lead>
+  readonly leads: Map<string, KnownLead>
   readonly specs: Map<string, PlacementSpec>
   /** Names of those with upsync sets. */
   readonly carriers: Set<string>
@@ -55,13 +63,13 @@ export interface Space {
 
 const NOWHERE: Ways = new Map()
 const NONE: ReadonlySet<string> = new Set()
-const NO_LEADS: ReadonlySet<Lead> = new Set()
+const NO_LEADS: ReadonlySet<KnownLead> = new Set()
 const NO_APPROACHES: readonly Approach[] = []
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
   /** Mailbox → the placements whose slice names it, as {@link Space.leads} has them. */
-  protected readonly byMailbox = new Map<string, Set<Lead>>()
+  protected readonly byMailbox = new Map<string, Set<KnownLead>>()
   readonly #consent: Consent
   protected readonly choice: WayChoice
 
@@ -101,15 +109,11 @@ export class PlacementProduct {
   destinationsOf(id: string, key: string): Map<string, Destination> {
     const space = this.spaces.get(id)
     const found = new Map<string, Destination>()
-    const fact = space?.workload.get(key)
-    if (!space || !fact) return found
-    for (const name of space.workload.selectionOf(key).placements) {
-      const spec = space.specs.get(name)!
-      for (const [mailbox, ways] of destinations(space, name)) {
-        const way = this.wayOn({ space: id, spec, ways }, fact, this.carriersTo(id, mailbox))
-        const old = way && found.get(way.mailbox)
-        if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
-      }
+    if (!space) return found
+    for (const { spec, mailbox, ways, fact } of goings(space, key)) {
+      const way = this.wayOn({ space: id, spec, ways }, fact, this.carriersTo(id, mailbox))
+      const old = way && found.get(way.mailbox)
+      if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
     }
     return found
   }
@@ -118,10 +122,9 @@ export class PlacementProduct {
   unsureOf(mailbox: string, key: string): ReadonlySet<string> {
     if (!this.#consent.anyUncertain) return NONE
     const unsure = new Set<string>()
-    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
-      const { workload } = this.spaces.get(id)!
-      if (!workload.selects(name, key)) continue
-      if (this.#isUnsure(this.#approach(id, name, mailbox), workload.get(key)!, mailbox)) unsure.add(id)
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const fact = contentAt(lead, mailbox).get(key)
+      if (fact && this.#isUnsure(this.#approach(lead.space, lead.name, mailbox), fact, mailbox)) unsure.add(lead.space)
     }
     return unsure
   }
@@ -129,13 +132,10 @@ export class PlacementProduct {
   /** Whether it is not known where one object of one space goes. */
   isUnsureOf(id: string, key: string): boolean {
     const space = this.spaces.get(id)
-    const fact = space?.workload.get(key)
-    if (!this.#consent.anyUncertain || !space || !fact) return false
-    return [...space.workload.selectionOf(key).placements].some(name =>
-      [...destinations(space, name)].some(([mailbox, ways]) =>
-        this.#isUnsure({ space: id, spec: space.specs.get(name)!, ways }, fact, mailbox),
-      ),
-    )
+    if (!this.#consent.anyUncertain || !space) return false
+    for (const { spec, mailbox, ways, fact } of goings(space, key))
+      if (this.#isUnsure({ space: id, spec, ways }, fact, mailbox)) return true
+    return false
   }
 
   /** Whether it is not known all that may go to a mailbox. */
@@ -158,13 +158,14 @@ export class PlacementProduct {
   sourcesOf(mailbox: string, key: string): Source[] {
     let found: Source | undefined
     let others: Map<string, Source> | undefined
-    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
-      const space = this.spaces.get(id)!
-      if (!space.workload.selects(name, key)) continue
-      const fact = space.workload.get(key)!
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const content = contentAt(lead, mailbox)
+      const fact = content.get(key)
+      if (!fact) continue
+      const { space: id, name } = lead
       const location = this.#way(id, name, mailbox, fact)
       if (!location) continue
-      const since = space.created.get(name)!
+      const since = this.spaces.get(id)!.created.get(name)!
       const old = others ? others.get(id) : found?.space === id ? found : undefined
       const source: Source = {
         space: id,
@@ -172,7 +173,7 @@ export class PlacementProduct {
         location: old && !precedes(location, old.location) ? old.location : location,
         placements: old ? [...old.placements, name] : [name],
         since: old && old.since < since ? old.since : since,
-        implied: (old?.implied ?? true) && !space.workload.names(name, key),
+        implied: (old?.implied ?? true) && !content.names(key),
       }
       // nearly always one space alone claims it
       if (found && found.space !== id) others ??= new Map([[found.space, found]])
@@ -186,11 +187,11 @@ export class PlacementProduct {
   /** Whether some placement of a space brings an object into a mailbox. */
   brings(id: string, mailbox: string, key: string): boolean {
     const space = this.spaces.get(id)
-    const fact = space?.workload.get(key)
-    if (!space || !fact) return false
-    for (const name of space.specs.keys()) {
-      if (!destinations(space, name).has(mailbox) || !space.workload.selects(name, key)) continue
-      if (this.#way(id, name, mailbox, fact)) return true
+    if (!space) return false
+    for (const lead of space.leads.values()) {
+      if (!destinations(space, lead.name).has(mailbox)) continue
+      const fact = contentAt(lead, mailbox).get(key)
+      if (fact && this.#way(id, lead.name, mailbox, fact)) return true
     }
     return false
   }
@@ -198,11 +199,13 @@ export class PlacementProduct {
   /** Looks whether a placement brings anything anywhere that counts, one object and cluster at a time: `true` when it does. */
   *carrying(id: string, name: string, counts: (key: string) => boolean): Generator<boolean> {
     const space = this.spaces.get(id)
-    if (!space?.specs.has(name)) return
+    const lead = space?.leads.get(name)
+    if (!space || !lead) return
     for (const mailbox of destinations(space, name).keys()) {
       const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
-      for (const key of space.workload.namedBy(name)) {
-        const fact = space.workload.get(key)!
+      const content = contentAt(lead, mailbox)
+      for (const key of content.named()) {
+        const fact = content.get(key)!
         const mayGo = () =>
           this.wayOn(approach, fact, carriers) !== undefined || this.#isUnsure(approach, fact, mailbox)
         yield counts(key) && mayGo()
@@ -214,29 +217,26 @@ export class PlacementProduct {
   causesOf(mailbox: string, key: string): Cause[] {
     const { group, resource, name: object } = parseObjectKey(key)
     const all = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
-    const causes = (wants: (workload: Workload, placement: string) => boolean): Cause[] =>
-      all.flatMap(({ space, name: placement }) =>
-        wants(this.spaces.get(space)!.workload, placement) ? [{ space, placement }] : [],
-      )
+    const causes = (wants: (content: LeadContent) => boolean): Cause[] =>
+      all.flatMap(lead => (wants(contentAt(lead, mailbox)) ? [{ space: lead.space, placement: lead.name }] : []))
     if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
     const claims = this.sourcesOf(mailbox, key).flatMap(({ space, placements }) =>
       placements.map(placement => ({ space, placement })),
     )
     if (claims.length > 0 || key !== namespaceKey(object)) return claims
-    return causes((workload, placement) =>
-      [...workload.inNamespace(object)].some(inside => workload.selects(placement, inside)),
-    )
+    return causes(content => holdsIn(content, object))
   }
 
   /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered, and whose claim each is. */
   claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
     const content = new Map<string, { space: string; fact: ObjectFact }>()
-    for (const { space: id, name } of this.#claimsOn(mailbox)) {
-      const { workload } = this.spaces.get(id)!
+    for (const lead of this.#claimsOn(mailbox)) {
+      const { space: id, name } = lead
       const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
-      for (const key of workload.selectedBy(name)) {
+      const brought = contentAt(lead, mailbox)
+      for (const key of brought.keys()) {
         if (content.has(key)) continue
-        const fact = workload.get(key)!
+        const fact = brought.get(key)!
         if (this.wayOn(approach, fact, carriers)) content.set(key, { space: id, fact })
       }
     }
@@ -249,7 +249,8 @@ export class PlacementProduct {
     const { name } = parseObjectKey(key)
     const dot = name.indexOf('.')
     const kind = resourceKey({ group: name.slice(dot + 1), resource: name.slice(0, dot) })
-    return this.placementsOf(mailbox).some(({ space, name }) => this.spaces.get(space)!.workload.uses(name, kind))
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) if (contentAt(lead, mailbox).uses(kind)) return true
+    return false
   }
 
   /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
@@ -278,8 +279,13 @@ export class PlacementProduct {
 
   /** The placements that select an object and lead to the mailbox, granted or not. */
   *leadsFor(mailbox: string, key: string): Generator<Lead> {
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS)
-      if (this.spaces.get(lead.space)!.workload.selects(lead.name, key)) yield lead
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) if (contentAt(lead, mailbox).get(key)) yield lead
+  }
+
+  /** Content of a placement for one of its mailboxes; `undefined`: there is no such placement. */
+  contentAt(id: string, name: string, mailbox: string): LeadContent | undefined {
+    const lead = this.spaces.get(id)?.leads.get(name)
+    return lead && contentAt(lead, mailbox)
   }
 
   spec(id: string, name: string): PlacementSpec | undefined {
@@ -341,12 +347,12 @@ export class PlacementProduct {
 
   /** Whether some object in this Namespace should be in the mailbox, or may have to. */
   needsNamespace(mailbox: string, namespace: string): boolean {
-    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
-      const { workload } = this.spaces.get(id)!
+    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const { space: id, name } = lead
       const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
-      for (const key of workload.inNamespace(namespace)) {
-        if (!workload.selects(name, key)) continue
-        const fact = workload.get(key)!
+      const content = contentAt(lead, mailbox)
+      for (const key of content.inNamespace(namespace)) {
+        const fact = content.get(key)!
         if (this.wayOn(approach, fact, carriers) || this.#isUnsure(approach, fact, mailbox)) return true
       }
     }
@@ -371,11 +377,9 @@ export class PlacementProduct {
   }
 
   /** Placements that lead to the mailbox with something, the oldest first. */
-  #claimsOn(mailbox: string): Lead[] {
+  #claimsOn(mailbox: string): KnownLead[] {
     // thousands may lead there that select nothing
-    const leads = this.placementsOf(mailbox).filter(({ space, name }) =>
-      this.spaces.get(space)!.workload.selectsAny(name),
-    )
+    const leads = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)].filter(lead => !contentAt(lead, mailbox).isEmpty)
     return leads
       .map(lead => ({
         lead,
@@ -383,6 +387,38 @@ export class PlacementProduct {
       }))
       .sort((a, b) => (a.claim < b.claim ? -1 : 1))
       .map(({ lead }) => lead)
+  }
+}
+
+/** Content of a placement for a mailbox. */
+function contentAt({ stage, live }: KnownLead, mailbox: string): LeadContent {
+  return stage === undefined ? live : stage.at(mailbox)
+}
+
+function holdsIn(content: LeadContent, namespace: string): boolean {
+  for (const _key of content.inNamespace(namespace)) return true
+  return false
+}
+
+interface Going {
+  readonly name: string
+  readonly spec: PlacementSpec
+  readonly mailbox: string
+  readonly ways: readonly Destination[]
+  readonly fact: ObjectFact
+}
+
+/** Mailboxes to which placements of a space lead with an object, whether or not it may go there. */
+function* goings(space: Space, key: string): Generator<Going> {
+  for (const lead of space.leads.values()) {
+    const live = lead.live.get(key)
+    if (!live && !lead.stage) continue
+    const { name } = lead
+    const spec = space.specs.get(name)!
+    for (const [mailbox, ways] of destinations(space, name)) {
+      const fact = lead.stage ? lead.stage.at(mailbox).get(key) : live
+      if (fact) yield { name, spec, mailbox, ways, fact }
+    }
   }
 }
 
