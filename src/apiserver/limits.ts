@@ -100,7 +100,7 @@ export const LIMITS: Limits = {
   'frames on their way to one watch; over WebSocket': `${bytes(streamWriter.WAITING_LIMIT_BYTES)}; ${bytes(webSocketSink.WAITING_LIMIT_BYTES)}; and one frame`,
   'a watch without `timeoutSeconds`; a space stream': `${count(watch.DEFAULT_TIMEOUT_SECONDS)} to ${duration(2 * spaceStream.LIFETIME_MS)}`,
   '`timeoutSeconds` of a watch': `${count(watch.LONGEST_TIMEOUT_SECONDS)} s`,
-  'backups at a time; a client of one that takes nothing': `1; ${duration(backupPath.STALL_MS)}`,
+  'backups at a time; least pace of its client': `1; ${bytes(backupPath.LEAST_PACE.bytes)} in ${duration(backupPath.LEAST_PACE.ms)}`,
   'bookmarks of watches that want them; of space streams': `every ${duration(watch.BOOKMARK_INTERVAL_MS)}; every ${duration(spaceStream.BOOKMARK_INTERVAL_MS)}`,
   'pings over WebSocket; messages of clients': `every ${duration(webSockets.PING_INTERVAL_MS)}, to be answered; ${bytes(webSockets.MESSAGE_LIMIT_BYTES)}`,
   'lists that are indented (`pretty`)': bytes(listAnswers.PRETTY_LIMIT_BYTES),

@@ -11,7 +11,17 @@ import { programVersion } from '../../src/program/programVersion.ts'
 import { noPeer, startPeer } from '../differential/peer.ts'
 import type { Api } from '../support/api.ts'
 import { startTestServer } from '../support/server.ts'
-import { CHARTS, type ChartName, containerOf, helm, noHelm, ofKind, render, renderAs } from './support/helm.ts'
+import {
+  CHARTS,
+  type ChartName,
+  type Container,
+  containerOf,
+  helm,
+  noHelm,
+  ofKind,
+  render,
+  renderAs,
+} from './support/helm.ts'
 
 const NAMES: readonly ChartName[] = ['orrery', 'orrery-syncer']
 const valuesOf = (chart: ChartName): string[] =>
@@ -117,6 +127,41 @@ t.test('behind its cluster, the server has a second port, for the front proxy', 
   t.notMatch(JSON.stringify(render('orrery')), /aggregated/)
 })
 
+t.test('archives are taken by Pods that the Service does not lead to', { skip: noHelm }, async t => {
+  const objects = render('orrery', '-f', join(CHARTS, 'orrery/ci/backup-values.yaml'))
+  const { spec } = ofKind(objects, 'CronJob') as unknown as {
+    spec: { schedule: string; concurrencyPolicy: string; jobTemplate: { spec: { template: KubeObject } } }
+  }
+  const { metadata, spec: pod } = spec.jobTemplate.spec.template as KubeObject & { spec: { containers: Container[] } }
+  t.match(spec, { schedule: '15 */6 * * *', concurrencyPolicy: 'Forbid' })
+  t.same(pod.containers[0]!.args, [
+    'backup',
+    '/backup',
+    '--kubeconfig=/etc/orrery/kubeconfig/cluster.kubeconfig',
+    '--keep=28',
+    '--key-file=/etc/orrery/key/backup.key',
+  ])
+  t.match(pod, {
+    automountServiceAccountToken: false,
+    volumes: [
+      { persistentVolumeClaim: { claimName: 'rel-orrery-backup' } },
+      { secret: { secretName: 'rel-orrery' } },
+      { secret: { secretName: 'orrery-backup-key' } },
+    ],
+  })
+  t.match(ofKind(objects, 'PersistentVolumeClaim'), {
+    metadata: { name: 'rel-orrery-backup', annotations: { 'helm.sh/resource-policy': 'keep' } },
+  })
+  const service = (ofKind(objects, 'Service') as unknown as { spec: { selector: Record<string, string> } }).spec
+  t.ok(Object.entries(service.selector).some(([label, value]) => metadata.labels?.[label] !== value))
+  t.match(ofKind(objects, 'NetworkPolicy'), {
+    spec: { ingress: [{ from: [{}, { podSelector: { matchLabels: metadata.labels } }] }] },
+  })
+  const others = render('orrery', '--set', 'backup.enabled=true,backup.existingClaim=c')
+  t.notOk(others.some(({ kind }) => kind === 'PersistentVolumeClaim'))
+  t.notOk(render('orrery').some(({ kind }) => kind === 'CronJob'))
+})
+
 t.test("KubeStellar's values mean what they meant", { skip: noHelm }, async t => {
   const objects = render('orrery', '-f', join(CHARTS, 'orrery/ci/kubestellar-values.yaml'))
   const { args } = containerOf(objects)
@@ -170,6 +215,13 @@ const REFUSED: readonly (readonly [ChartName, string[], RegExp])[] = [
   ['orrery', ['tls.certManager.enabled=true', 'externalHostname=a'], /needs tls\.certManager\.issuerRef\.name/],
   ['orrery', ['metrics.serviceMonitor.enabled=true'], /needs tokenAuth\.existingSecret: a Secret whose tokens\.csv/],
   ['orrery', ['persistence.enabled=false', 'persistence.existingClaim=c'], /shall the server keep its data, or not\?/],
+  [
+    'orrery',
+    ['backup.enabled=true', 'kubeconfigSecret.enabled=false'],
+    /backup\.enabled needs kubeconfigSecret\.enabled/,
+  ],
+  ['orrery', ['backup.schedule=daily'], /backup\.schedule: Does not match pattern/],
+  ['orrery', ['backup.keep=0'], /backup\.keep: Must be greater than or equal to 1/],
   ['orrery-syncer', [], /the syncer needs the kubeconfig of its mailbox: make it in the center with/],
   [
     'orrery-syncer',

@@ -9,7 +9,7 @@ import type { Ran } from './orrery.ts'
 export async function orreryHere(...args: readonly string[]): Promise<Ran> {
   return await recorded(async terminal => {
     const log = (lines: string): void => terminal.err(lines.trimEnd())
-    const { program, result } = orreryProgram({ ...terminal, log, terminated: async () => {} })
+    const { program, result } = orreryProgram({ ...terminal, log, terminated: () => new Promise(() => {}) })
     await program.parseAsync([...args], { from: 'user' })
     return result.code
   })

@@ -17,8 +17,8 @@ import { readSeal, type Seal } from './sealedFiles.ts'
 import { serverArchive } from './serverArchive.ts'
 
 export const BACKUP_PATH = '/backup'
-/** A client that takes nothing for so long is given up: what is written meanwhile is kept for it in memory. */
-export const STALL_MS = 60_000
+/** A client that takes less in such a time is given up: memory keeps replaced versions for it, and it holds the one place. */
+export const LEAST_PACE = { bytes: 4 * 1024 * 1024, ms: 60_000 }
 
 export interface BackupDeps {
   store: Pick<Store, 'revision' | 'count' | 'slices'>
@@ -93,22 +93,28 @@ function sealIn({ body }: Request): Seal | undefined {
   return seal
 }
 
+/** Its last piece may be smaller than {@link LEAST_PACE}, and no slower. */
 async function* inTime(
   first: Buffer,
   rest: AsyncIterable<Buffer>,
   { after, log }: Pick<BackupDeps, 'after' | 'log'>,
   giveUp: () => void,
 ): AsyncGenerator<Buffer> {
-  const stalled = (): void => {
-    log.warn({ seconds: STALL_MS / 1000 }, 'a backup is given up: its client takes nothing')
+  const slow = (): void => {
+    log.warn({ seconds: LEAST_PACE.ms / 1000, taken }, 'a backup is given up: its client takes too little')
     giveUp()
   }
-  let cancel = after(STALL_MS, stalled)
+  let taken = 0
+  let cancel = after(LEAST_PACE.ms, slow)
   try {
     yield first
     for await (const piece of rest) {
-      cancel()
-      cancel = after(STALL_MS, stalled)
+      if (taken >= LEAST_PACE.bytes) {
+        cancel()
+        cancel = after(LEAST_PACE.ms, slow)
+        taken = 0
+      }
+      taken += piece.length
       yield piece
     }
   } finally {

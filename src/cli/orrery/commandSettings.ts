@@ -116,6 +116,14 @@ export const BACKUP: readonly Setting[] = [
   KEY_FILE,
   ...ADMINISTRATOR,
   flag('--data-dir <dir>', 'take it from the data dir of a server that does not run'),
+  { flags: '--every <duration>', description: 'take one now and then each time after so long (6h), into a folder' },
+  {
+    flags: '--keep <count>',
+    description: 'of the archives in the folder keep so many, the newest',
+    number: true,
+    minimum: 1,
+    maximum: 10_000,
+  },
   OUTPUT,
 ]
 

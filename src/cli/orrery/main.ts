@@ -1,6 +1,7 @@
 /** The command line of `orrery`: which sub-command runs, with what is set for it, and how its end is told. */
 import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { didYouMean } from '../../apimachinery/nearest.ts'
 import { COMPLETE, completionScript, SHELLS, type Shell } from '../shell/completion/scripts.ts'
 import { addSettings, attributeOf, type Setting, settingsOf } from '../shell/settings.ts'
 import { endWithReader, outliveReaders, processTerminal, type Terminal } from '../shell/terminal.ts'
@@ -96,10 +97,12 @@ export function orreryProgram(host = processHost): { program: Command; result: {
     if (load && commands.length > 0) command.allowExcessArguments()
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
       const [word, more] = command.args
-      if (argument && more === undefined) takeArgument(command, argument, word)
+      const names = commands.map(below => below.name)
+      const meant = argument && word !== undefined ? didYouMean(word, names) : ''
+      if (argument && more === undefined && meant === '') takeArgument(command, argument, word)
       else if (word !== undefined) {
-        const known = commands.map(below => below.name).join(', ')
-        throw new Error(`there is no sub-command ${JSON.stringify(word)}; there is: ${known}`)
+        const remedy = meant === '' ? `; there is: ${names.join(', ')}` : `${meant} A file of that name is ./${word}`
+        throw new Error(`there is no sub-command ${JSON.stringify(word)}${remedy}`)
       }
       return (await start())(await settingsOf(command, settings, inFile), host)
     }

@@ -21,6 +21,12 @@ app.kubernetes.io/name: {{ include "orrery.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* Of the Pods that take backups. */}}
+{{- define "orrery.backupLabels" -}}
+app.kubernetes.io/name: {{ include "orrery.name" . }}-backup
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "orrery.labels" -}}
 {{ include "orrery.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -119,6 +125,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.kubeconfigSecret.enabled) -}}
 {{- fail "metrics.serviceMonitor.enabled needs kubeconfigSecret.enabled: the Secret holds the authority that Prometheus trusts" -}}
+{{- end -}}
+{{- if and .Values.backup.enabled (not .Values.kubeconfigSecret.enabled) -}}
+{{- fail "backup.enabled needs kubeconfigSecret.enabled: the Secret holds the kubeconfig with which archives are taken" -}}
 {{- end -}}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim is given and persistence.enabled is false: shall the server keep its data, or not?" -}}

@@ -1,31 +1,20 @@
 /** Archives as files: written whole or not at all, and opened in words for whoever named one. */
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, link, open, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import { ArchiveError } from '../../../storage/archive/archive.ts'
 import { type ArchiveContent, type ArchiveVisitor, readArchive } from '../../../storage/archive/readArchive.ts'
 
-const SUFFIX = '.orrery'
-
-/** The file that an archive goes to: in a folder one named after the moment. @throws Error when it is there */
-export async function archivePath(target: string, nowMs: number): Promise<string> {
-  const found = await stat(target).catch(() => undefined)
-  if (found === undefined) return target
-  if (!found.isDirectory()) throw isThere(target)
-  const moment = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return join(target, `orrery-${moment}${SUFFIX}`)
-}
-
 /**
  * Writes an archive and reads it meanwhile: it gets its name only when all of it is on disk and whole.
- * @throws Error where there is no room, or the archive broke off; nothing is left then
+ * @throws Error where there is no room, the archive broke off, or the signal aborts; nothing is left then
  */
 export async function writeArchiveFile(
   path: string,
   archive: AsyncIterable<Buffer>,
-  visitor: ArchiveVisitor,
+  { signal, ...visitor }: ArchiveVisitor & { signal: AbortSignal },
 ): Promise<ArchiveContent> {
   const partial = `${path}.${randomUUID().slice(0, 8)}.partial`
   let file: FileHandle | undefined
@@ -33,11 +22,10 @@ export async function writeArchiveFile(
     file = await open(partial, 'wx', 0o600).catch(error => {
       throw cannotWrite(path, error)
     })
-    const content = await readArchive(copied(archive, file, path), visitor)
+    const content = await readArchive(copied(archive, file, { path, signal }), visitor)
     await file.sync()
     await file.close()
-    // unlike a rename it replaces nothing
-    await link(partial, path).catch(error => {
+    await giveName(partial, path).catch(error => {
       throw error.code === 'EEXIST' ? isThere(path) : cannotWrite(path, error)
     })
     await syncFolder(dirname(path))
@@ -45,6 +33,27 @@ export async function writeArchiveFile(
   } finally {
     await file?.close().catch(() => {})
     await rm(partial, { force: true })
+  }
+}
+
+/** Answers of file systems without hard links. */
+const NO_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/**
+ * Gives a file its name and replaces nothing. Where the file system has no hard links an empty file reserves the name. A crash at that moment
+ * leaves it, and no command takes it for an archive.
+ * @throws Error of the system: `EEXIST` where something has the name
+ */
+export async function giveName(partial: string, path: string, linked = link): Promise<void> {
+  try {
+    await linked(partial, path)
+  } catch (error) {
+    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code)) throw error
+    await (await open(path, 'wx', 0o600)).close()
+    await rename(partial, path).catch(async error => {
+      await rm(path, { force: true })
+      throw error
+    })
   }
 }
 
@@ -70,8 +79,13 @@ export async function named<T>(path: string, reading: Promise<T>): Promise<T> {
   }
 }
 
-async function* copied(archive: AsyncIterable<Buffer>, file: FileHandle, path: string): AsyncGenerator<Buffer> {
+async function* copied(
+  archive: AsyncIterable<Buffer>,
+  file: FileHandle,
+  { path, signal }: { path: string; signal: AbortSignal },
+): AsyncGenerator<Buffer> {
   for await (const piece of archive) {
+    signal.throwIfAborted()
     await file.writeFile(piece).catch(error => {
       throw cannotWrite(path, error)
     })
@@ -88,7 +102,8 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function isThere(path: string): Error {
+/** A refusal to overwrite. */
+export function isThere(path: string): Error {
   return new Error(`${path} is there already: give another name, or a folder; nothing is overwritten`)
 }
 

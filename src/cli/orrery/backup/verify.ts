@@ -1,5 +1,7 @@
-/** `orrery backup verify`: reads an archive whole, checks each row, the counts and the sums, and lists its content. */
-import { groupResourceName } from '../../../apimachinery/object.ts'
+/** `orrery backup verify`: reads an archive whole, decodes each object, checks the counts and the sums, and lists its content. */
+import { groupResourceName, isRecord } from '../../../apimachinery/object.ts'
+import { nameOfKey } from '../../../storage/level/rows.ts'
+import type { Stored } from '../../../storage/store.ts'
 import { type Host, printFound } from '../host.ts'
 import { readArchiveFile } from './archiveFile.ts'
 import { Unsealed } from './unsealed.ts'
@@ -13,7 +15,8 @@ export async function verifyBackup(settings: Record<string, unknown>, host: Host
   const unsealed = new Unsealed(keyFile)
   const { header, objects, bytes } = await readArchiveFile(file, {
     sealed: sealed => unsealed.take(sealed),
-    object({ key }) {
+    object({ key, bytes }) {
+      assertObject(file, { key, bytes })
       spaces.add(key.space)
       const kind = groupResourceName(key)
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
@@ -49,4 +52,17 @@ export async function verifyBackup(settings: Record<string, unknown>, host: Host
   }
   await printFound(settings, lines, found, host)
   return 0
+}
+
+/** The text of a row that is intact is an object of its key, as a server reads it. */
+function assertObject(file: string, { key, bytes }: Pick<Stored, 'key' | 'bytes'>): void {
+  let object: unknown
+  try {
+    object = JSON.parse(bytes.toString())
+  } catch (error) {
+    throw new Error(`${file} cannot be restored: the text of ${nameOfKey(key)} is no JSON`, { cause: error })
+  }
+  const { name, namespace = '' } = isRecord(object) && isRecord(object.metadata) ? object.metadata : {}
+  if (name !== key.name || namespace !== key.namespace)
+    throw new Error(`${file} cannot be restored: the row of ${nameOfKey(key)} holds another object`)
 }

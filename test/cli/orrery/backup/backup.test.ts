@@ -1,6 +1,16 @@
 /** `orrery backup` and `orrery restore`, as an administrator meets them. */
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -128,8 +138,23 @@ t.test(
     t.match(await run('backup'), { code: 1, err: /name the file/ })
     t.match(await run('backup', 'verfy', archive), {
       code: 1,
-      err: /there is no sub-command "verfy"; there is: verify/,
+      err: /there is no sub-command "verfy"; did you mean "verify"\? A file of that name is \.\/verfy/,
     })
+    t.match(await run('backup', 'verfy', '--data-dir', dataDir), { code: 1, err: /there is no sub-command "verfy"/ })
+    t.notOk(existsSync('verfy'))
+    t.match(await run('backup', join(archives, 'x'), '--data-dir', dataDir, '--keep', '3'), {
+      code: 1,
+      err: /--keep: .*x is no folder/,
+    })
+    t.match(await run('backup', archives, '--data-dir', dataDir, '--every', '1s'), {
+      code: 1,
+      err: /--every: "1s" is no time of a minute or more/,
+    })
+    for (const name of ['orrery-20200101T000000Z.orrery', 'orrery-20210101T000000Z.orrery', 'mine.orrery'])
+      writeFileSync(join(archives, name), '')
+    const kept = await run('backup', archives, '--data-dir', dataDir, '--keep', '2')
+    t.match(kept, { code: 0, err: /removed orrery-20200101T000000Z\.orrery, orrery-20210101T000000Z\.orrery/ })
+    t.equal(readdirSync(archives).length, 3)
   },
 )
 
@@ -258,6 +283,28 @@ t.test('a backup is for whoever administers the server, and for the role of root
   t.equal((await api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', binding)).code, 201)
   t.match(await take(alice), { code: 200, text: /^ORRERY ARCHIVE 1\n/ })
   t.match(await alice.get('/api/v1/secrets'), { code: 403 }, 'and for nothing else')
+})
+
+t.test('a signal ends a backup, which leaves nothing, and one that goes on for ever in order', async t => {
+  const dir = temporaryDir(t)
+  const [dataDir, archives] = [join(dir, 'a'), join(dir, 'archives')]
+  mkdirSync(archives)
+  const { api, kubeconfig } = await start(t, dataDir)
+  for (let i = 0; i < 20; i++) await api.ok(api.post(MAPS, map(`bulk-${i}`, randomBytes(200_000).toString('hex'))))
+  const args = ['backup', archives, '--kubeconfig', kubeconfig]
+  const once = new Command(t, args)
+  await once.said('objects as of revision')
+  t.equal(await once.end(), 1)
+  t.match(once.lines.join('\n'), /ended by a signal, and no archive was written/)
+  t.strictSame(readdirSync(archives), [])
+  const always = new Command(t, [...args, '--every', '6h', '--keep', '2'])
+  await always.said('wrote ')
+  t.equal(await always.end(), 0)
+  t.match(readdirSync(archives), [/^orrery-.*\.orrery$/])
+  t.match(await run('backup', archives, '--every', '6h', '--data-dir', join(dir, 'none')), {
+    code: 1,
+    err: /no data dir/,
+  })
 })
 
 t.test('a backup ends with its client, and is taken one at a time', async t => {

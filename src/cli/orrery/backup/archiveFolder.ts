@@ -1,0 +1,38 @@
+/** A folder of archives, each named after its moment: the newest are kept. */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isThere } from './archiveFile.ts'
+
+const SUFFIX = '.orrery'
+/** Names that {@link archivePath} gives, and those of archives that never became whole. */
+const NAME = /^orrery-\d{8}T\d{6}Z\.orrery(\.[0-9a-f]{8}\.partial)?$/
+
+/** The file that an archive goes to: in a folder one named after the moment. @throws Error when it is there */
+export async function archivePath(target: string, nowMs: number): Promise<string> {
+  const found = await stat(target).catch(() => undefined)
+  if (found === undefined) return target
+  if (!found.isDirectory()) throw isThere(target)
+  const moment = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  return join(target, `orrery-${moment}${SUFFIX}`)
+}
+
+/** @throws Error naming the flag that needs a folder */
+export async function assertFolder(target: string, flag: string): Promise<void> {
+  const found = await stat(target).catch(() => undefined)
+  if (found?.isDirectory()) return
+  throw new Error(`${flag}: ${target} is no folder: make one, in which archives are named after their moments`)
+}
+
+/**
+ * Removes older archives than the newest `keep`, and parts of archives that are older than all that stay. The archive that was written last
+ * stays whatever its name: the clock may have been set back.
+ * @returns the names that are gone
+ */
+export async function keepNewest(folder: string, { keep, last }: { keep: number; last: string }): Promise<string[]> {
+  const names = (await readdir(folder)).filter(name => NAME.test(name) && name !== last)
+  const archives = names.filter(name => name.endsWith(SUFFIX)).sort()
+  const kept = [...archives.slice(Math.max(0, archives.length - (keep - 1))), last].sort()
+  const gone = names.filter(name => !kept.includes(name) && (name.endsWith(SUFFIX) || name < kept[0]!))
+  for (const name of gone) await rm(join(folder, name), { force: true })
+  return gone.sort()
+}
