@@ -123,13 +123,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   // mailboxes/
   const remarks = new Remarks(copyChanged)
   const waits = intakes.ofMailbox.bind(intakes)
-  const closed = remarks.forget.bind(remarks)
   const mailboxTasks = new MailboxTasks(tasks, join, pendingMarks)
-  const mailboxes = new Mailboxes(
-    { ...common, signal, cache, stageTimes: stages, waits, closed },
-    mailboxTasks,
-    signals,
-  )
+  const mailboxes = new Mailboxes({ ...common, signal, cache, stageTimes: stages, waits }, mailboxTasks, signals)
   const mailbox = mailboxes.get.bind(mailboxes)
   const knownMailbox = mailboxes.known.bind(mailboxes)
   const readiness = new Readiness({ join, workloads, topology: deps.topology, mailboxes, tasks, known })

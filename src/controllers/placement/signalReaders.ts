@@ -84,17 +84,26 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
   for (const reader of [followers, summaries, marks, changedCopies])
     copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
   mailboxChanged.on((name, what) => {
-    if (what === 'opened')
-      for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
-    const isKnown = what === 'known'
-    const opened = isKnown ? mailboxes.get(name) : undefined
-    if (opened) unschedulable.opened(opened)
-    if (isKnown || what === 'gate') checks.ask(name)
-    if (isKnown) readiness.moreIsKnown()
+    switch (what) {
+      case 'opened':
+        for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
+        break
+      case 'known':
+        unschedulable.opened(mailboxes.get(name)!)
+        checks.ask(name)
+        readiness.moreIsKnown()
+        break
+      case 'gate':
+        checks.ask(name)
+        break
+      case 'closed':
+        remarks.forget(name)
+        marks.mailboxChanged(name)
+    }
   })
   for (const reader of [followers, summaries, marks, changedCopies])
     mailboxChanged.on((name, what) => {
-      if (what !== 'opened' && what !== 'known') reader.mailboxChanged(name)
+      if (what === 'gate' || what === 'outcome' || what === 'named') reader.mailboxChanged(name)
     })
   topology.read(new TopologyIntake(parts))
 }

@@ -14,6 +14,7 @@ import type { Answerer, AnswerFollower } from '../../../src/placement/desks/answ
 import type { CarryFigures } from '../../../src/placement/desks/carryFigures.ts'
 import type { LiveAsker } from '../../../src/placement/desks/liveObjects.ts'
 import type { PreviewReceiver } from '../../../src/placement/desks/placementPreview.ts'
+import type { ReportedPlaces } from '../../../src/placement/desks/reported.ts'
 import type { OutcomeReceiver } from '../../../src/placement/outcome/outcome.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
@@ -36,7 +37,7 @@ export const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resour
 export const CRONTABS: GroupVersionResource = { group: 'stable.example.com', version: 'v1', resource: 'crontabs' }
 export const EDGE = 'edge.kubestellar.io/v2alpha1'
 export const FLORIN_UID = '11111111-1111-4111-8111-111111111111'
-const GUILDER_UID = '22222222-2222-4222-8222-222222222222'
+export const GUILDER_UID = '22222222-2222-4222-8222-222222222222'
 
 export function configMap(name: string, data: Record<string, string>, metadata: object = {}): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'commonstuff', ...metadata }, data }
@@ -179,7 +180,13 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     showQueues: () => {},
     writtenAtMs: () => clock && clock.now() - 2000,
   }
-  const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures }
+  let reportedPlaces: ReportedPlaces | undefined
+  const reported = {
+    answerBy: (places: ReportedPlaces | undefined) => {
+      reportedPlaces = places
+    },
+  }
+  const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures, reported }
   const deps = { ...parts, signal: stop.signal, clock: clock ?? systemClock, random: () => 0.5 }
   const start = (client: Client = server, guard?: KeyGuard) => {
     const events = new EventRecorder({ client, clock: deps.clock })
@@ -214,6 +221,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     where,
     live,
     figures: () => shown!,
+    reported: () => reportedPlaces!,
   }
 }
 

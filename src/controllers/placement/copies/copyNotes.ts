@@ -37,20 +37,18 @@ export class CopyNotes {
   }
 
   /** Keeps which generation of the source a copy has, where its status returns to that source. */
-  noteGenerations(
-    mailbox: Mailbox,
-    { space, fact: { key } }: Source,
-    source: number | undefined,
-    { uid = '', generation }: CopyVersion = {},
-  ): void {
-    if (source === undefined || generation === undefined || !this.#deps.join.wantedState(space, key)) {
+  noteGenerations(mailbox: Mailbox, source: Source, generation: number | undefined, copy: CopyVersion = {}): void {
+    const { space } = source
+    const { key } = source.fact
+    const { uid = '' } = copy
+    if (generation === undefined || copy.generation === undefined || !this.#deps.join.wantedState(space, key)) {
       mailbox.generations.delete(key)
       return
     }
     const before = mailbox.generations.get(key)
     const same = before?.owner === space && before.uid === uid
-    if (same && before.source === source && before.generation === generation) return
-    mailbox.generations.set(key, { owner: space, uid, generation, source })
-    this.#deps.copyChanged.send(mailbox.name, key, 'generation')
+    if (same && before.source === generation && before.generation === copy.generation) return
+    mailbox.generations.set(key, { owner: space, uid, generation: copy.generation, source: generation })
+    this.#deps.copyChanged.send(mailbox.name, key, 'generation', [source])
   }
 }

@@ -53,8 +53,6 @@ export interface MailboxesDeps {
   turns: WorkTurns
   /** Objects for which the intake of a mailbox waits, none once it goes on. */
   waits?: (mailbox: string, objects: readonly Waiting[]) => void
-  /** A mailbox is there no longer, or is made again. */
-  closed?: (mailbox: string) => void
   /** Where is counted how long copies take. */
   stageTimes?: StageTimes
 }
@@ -116,9 +114,9 @@ export class Mailboxes {
     this.#running.delete(name)
     running.stop.abort()
     this.#deps.waits?.(name, [])
-    this.#deps.closed?.(name)
     this.#ending.add(running.done)
     void running.done.finally(() => this.#ending.delete(running.done))
+    this.#signals.mailboxChanged.send(name, 'closed')
   }
 
   /** A write of ours into the mailbox is over: what was told of the object meanwhile is looked at now, unless it is that. */

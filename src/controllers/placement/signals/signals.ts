@@ -53,6 +53,8 @@ export type CopyChange =
 export type MailboxChange =
   /** It is ready. Nothing of its content is known yet. */
   | 'opened'
+  /** It is not there any more, or is about to be made again. */
+  | 'closed'
   /** All that it holds is known (again). */
   | 'known'
   /** What it may hold: a pause, or its SyncTarget. */
