@@ -113,7 +113,13 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const budget = (space: string, isAbandoned: () => boolean): Promise<string> =>
     budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned }))
   const ofVersion = versionPath(protobuf, version)
-  const reported = new ReportedViews({ services, openApi, address, version: ofVersion })
+  const reported = new ReportedViews({
+    services,
+    tenantOf: space => tree.tenantOf(space),
+    openApi,
+    address,
+    version: ofVersion,
+  })
   const ofServer = [...healthPaths(healthChecks({ store, hasStarted, draining })), ofVersion]
   const paths: Paths = new Paths([
     ...ofServer,

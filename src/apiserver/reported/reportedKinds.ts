@@ -1,6 +1,7 @@
 /**
  * Kinds of a view: those of its mailboxes, to be read only. A custom kind is shown to a space that places objects of it there, or
- * requests some by upsync. Other definitions in a mailbox are those of its neighbours.
+ * requests some by upsync. Other definitions in a mailbox are those of its neighbours. A view of several spaces has the definition that
+ * most of their tenants have, so that no tenant takes a kind from the others.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
@@ -14,8 +15,16 @@ import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 const SETS_KEPT = 64
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
+/** A space, and what clusters report for it. */
+export interface SpaceClusters {
+  readonly space: string
+  readonly clusters: readonly ReportedCluster[]
+}
+
 export class ReportedKinds {
-  readonly #types: Pick<TypeRegistry, 'in' | 'definedIn'>
+  readonly #types: Pick<TypeRegistry, 'in' | 'definedIn' | 'onChange'>
+  /** The tenant to which a space belongs. */
+  readonly #tenantOf: (space: string) => string
   /** By the custom kinds in them. */
   readonly #sets = new BoundedCache<string, TypeSet>(SETS_KEPT)
   /** Caches of other rooms go by the descriptor: each has one. */
@@ -24,31 +33,39 @@ export class ReportedKinds {
   readonly #numbers = new WeakMap<Schema, number>()
   #lastNumber = 0
 
-  constructor(types: Pick<TypeRegistry, 'in' | 'definedIn'>) {
+  constructor(types: Pick<TypeRegistry, 'in' | 'definedIn' | 'onChange'>, tenantOf: (space: string) => string) {
     this.#types = types
+    this.#tenantOf = tenantOf
+  }
+
+  /** Calls back after each change of a kind's definition, in whatever space. Returns the way to stop. */
+  onChange({ group, resource }: GroupResource, listener: () => void): () => void {
+    return this.#types.onChange((_space, ofGroup, ofResource) => {
+      if (ofGroup === group && ofResource === resource) listener()
+    })
   }
 
   /** For a request about one kind. */
-  of(clusters: readonly ReportedCluster[]): TypeSet {
-    const whole = (): TypeSet => this.all(clusters)
+  of(spaces: readonly SpaceClusters[]): TypeSet {
+    const whole = (): TypeSet => this.all(spaces)
     return {
       get types() {
         return whole().types
       },
       hasGroupVersion: (group, version) => whole().hasGroupVersion(group, version),
       find: (group, version, resource) =>
-        this.#versions(clusters, group, resource).find(type => type.version === version),
-      versions: (group, resource) => this.#versions(clusters, group, resource),
+        this.#versions(spaces, group, resource).find(type => type.version === version),
+      versions: (group, resource) => this.#versions(spaces, group, resource),
     }
   }
 
   /** For documents; the same object for the same kinds. */
-  all(clusters: readonly ReportedCluster[]): TypeSet {
+  all(spaces: readonly SpaceClusters[]): TypeSet {
     const base = this.#types.in('*')
     const custom = new Map<string, GroupResource>()
-    for (const { mailbox } of clusters)
+    for (const mailbox of new Set(spaces.flatMap(({ clusters }) => clusters.map(each => each.mailbox))))
       for (const type of this.#types.definedIn(mailbox)) custom.set(groupResourceName(type), type)
-    const shown = [...custom.values()].flatMap(({ group, resource }) => this.#versions(clusters, group, resource))
+    const shown = [...custom.values()].flatMap(({ group, resource }) => this.#versions(spaces, group, resource))
     const id = shown
       .map(type => this.#idOf(type))
       .sort()
@@ -62,30 +79,66 @@ export class ReportedKinds {
     return set
   }
 
-  /** @throws StatusError NotFound: clusters define the version of a kind otherwise, or not at all. It names them. */
-  requireAlike(clusters: readonly ReportedCluster[], { group, version, resource }: GroupVersionResource): void {
-    if (this.#versions(clusters, group, resource).some(type => type.version === version)) return
+  /**
+   * Spaces whose clusters have the definition that is served of a kind, or none.
+   * @throws StatusError NotFound: there is none, as clusters define the version otherwise, or not at all. It names them.
+   */
+  alike(
+    spaces: readonly SpaceClusters[],
+    { group, version, resource }: GroupVersionResource,
+  ): readonly SpaceClusters[] {
+    if (this.#types.in('*').versions(group, resource).length > 0) return spaces
+    const served = this.#versions(spaces, group, resource).find(type => type.version === version)
+    if (served) {
+      const id = this.#idOf(served)
+      const isServed = (type: ResourceType): boolean =>
+        type.version === version && this.#idOf(this.#asReadable(type)) === id
+      return spaces.filter(({ clusters }) =>
+        this.#definitions(clusters, group, resource).every(({ types }) => types.some(isServed)),
+      )
+    }
     const byId = new Map<string, string[]>()
     let isServed = false
-    for (const { location, types } of this.#definitions(clusters, group, resource)) {
-      const type = types.find(one => one.version === version)
-      isServed ||= type !== undefined
-      const id = type ? this.#idOf(type) : ''
-      byId.set(id, [...(byId.get(id) ?? []), location])
+    for (const { clusters } of spaces) {
+      for (const { location, types } of this.#definitions(clusters, group, resource)) {
+        const type = types.find(one => one.version === version)
+        isServed ||= type !== undefined
+        const id = type ? this.#idOf(type) : ''
+        byId.set(id, [...(byId.get(id) ?? []), location])
+      }
     }
     if (isServed) throw notAlike({ group, version, resource }, byId)
+    return spaces
   }
 
-  /** Versions of a kind: of a custom one those of its definition, where all clusters with the kind have the same. */
-  #versions(clusters: readonly ReportedCluster[], group: string, resource: string): readonly ResourceType[] {
+  /** Versions of a kind: of a custom one those that most tenants have, each of a definition that all clusters of a space have. */
+  #versions(spaces: readonly SpaceClusters[], group: string, resource: string): readonly ResourceType[] {
     const builtin = this.#types.in('*').versions(group, resource)
     if (builtin.length > 0) return builtin.filter(isReadable).map(type => this.#asReadable(type))
+    const byVersion = new Map<string, Map<string, Defined>>()
+    for (const { space, clusters } of spaces) {
+      for (const type of this.#alikeIn(clusters, group, resource)) {
+        const byId = byVersion.get(type.version) ?? new Map<string, Defined>()
+        byVersion.set(type.version, byId)
+        const id = this.#idOf(type)
+        const known = byId.get(id)
+        if (known) known.tenants.add(this.#tenantOf(space))
+        byId.set(id, {
+          first: known && known.first < space ? known.first : space,
+          tenants: known?.tenants ?? new Set([this.#tenantOf(space)]),
+          type: known ? newer(known.type, type) : type,
+        })
+      }
+    }
+    return [...byVersion.values()].map(byId => this.#asReadable([...byId.values()].reduce(preferred).type))
+  }
+
+  /** Versions of a custom kind that all clusters with the kind define alike. */
+  #alikeIn(clusters: readonly ReportedCluster[], group: string, resource: string): readonly ResourceType[] {
     const [first, ...others] = this.#definitions(clusters, group, resource)
     return (first?.types ?? []).flatMap(type => {
       const alike = others.flatMap(({ types }) => types.find(one => this.#idOf(one) === this.#idOf(type)) ?? [])
-      if (alike.length < others.length) return []
-      const newest = alike.reduce((a, b) => (b.custom!.generation > a.custom!.generation ? b : a), type)
-      return this.#asReadable(newest)
+      return alike.length < others.length ? [] : alike.reduce(newer, type)
     })
   }
 
@@ -123,8 +176,7 @@ export class ReportedKinds {
   #asReadable(type: ResourceType): ResourceType {
     let readable = this.#readable.get(type)
     if (!readable) {
-      const { scale: _scale, ...rest } = type
-      readable = { ...rest, verbs: type.verbs.filter(verb => READS.has(verb)), subresources: [] }
+      readable = { ...type, verbs: type.verbs.filter(verb => READS.has(verb)), subresources: [] }
       this.#readable.set(type, readable)
     }
     return readable
@@ -134,6 +186,23 @@ export class ReportedKinds {
 interface Definition {
   readonly location: string
   readonly types: readonly ResourceType[]
+}
+
+/** A version of a kind, as some spaces have it. */
+interface Defined {
+  /** By id. */
+  readonly first: string
+  readonly tenants: Set<string>
+  readonly type: ResourceType
+}
+
+function preferred(a: Defined, b: Defined): Defined {
+  if (a.tenants.size !== b.tenants.size) return a.tenants.size > b.tenants.size ? a : b
+  return a.first < b.first ? a : b
+}
+
+function newer(a: ResourceType, b: ResourceType): ResourceType {
+  return b.custom!.generation > a.custom!.generation ? b : a
 }
 
 /** Locations that a refusal names of each definition. */

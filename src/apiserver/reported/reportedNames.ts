@@ -3,6 +3,7 @@
  * follows the log, and so does a cluster that joins or leaves. A name that passes to another mailbox, or a mailbox that gets another
  * name, is in no log: who read before that reads anew.
  */
+import { createHash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ReportedCluster } from '../../placement/desks/reported.ts'
 import type { Revision } from '../../storage/store.ts'
@@ -13,6 +14,15 @@ export interface Names {
   readonly since: Revision
 }
 
+/** Spaces that a reader of several is served, and since when. */
+interface Served {
+  readonly spaces: string
+  readonly isWhole: boolean
+  readonly since: Revision
+}
+
+/** Readers of several spaces, each with a kind. */
+const MAX_READERS = 10_000
 /** Names of all spaces together. */
 const MAX_NAMES = 500_000
 /** Mailboxes of a space to which nothing leads any more. */
@@ -23,6 +33,7 @@ export class ReportedNames {
     entries: MAX_NAMES,
     weight: { limit: MAX_NAMES, of: ({ byMailbox }) => byMailbox.size + 1 },
   })
+  readonly #served = new BoundedCache<string, Served>(MAX_READERS)
 
   /** `clusters`: those of the reading, which is a space's or of one of its locations, as of `revision`. The same object for the same names. */
   of(reading: string, clusters: readonly ReportedCluster[], revision: Revision): Names {
@@ -35,7 +46,24 @@ export class ReportedNames {
     return names
   }
 
+  /**
+   * Revision since which a reader of several spaces is served these. `isWhole`: none was left out that was not known.
+   * @param reader the user and the kind
+   */
+  servedSince(reader: string, spaces: Iterable<string>, isWhole: boolean, revision: Revision): Revision {
+    const id = createHash('sha256')
+      .update([...spaces].sort().join())
+      .digest('base64')
+    const known = this.#served.get(reader)
+    if (known?.spaces === id) return known.since
+    // a space becomes known without a revision of its own
+    const since = known?.isWhole === false ? revision + 1 : revision
+    this.#served.set(reader, { spaces: id, isWhole, since })
+    return since
+  }
+
   clear(): void {
+    this.#served.clear()
     this.#kept.clear()
   }
 }

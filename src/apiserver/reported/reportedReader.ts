@@ -72,7 +72,7 @@ export class ReportedReader implements KindReader {
         at: token?.at,
         begin: token && {
           ...token.after,
-          includes: mailbox => byMailbox.get(mailbox)!.some(({ to }) => isBehind(token, to)),
+          includes: mailbox => [...byMailbox.get(mailbox)!.values()].some(({ to }) => isBehind(token, to)),
         },
         work,
       })

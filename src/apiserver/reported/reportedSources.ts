@@ -13,8 +13,9 @@ export interface Source extends Pick<ReportedCluster, 'mailbox' | 'isMarked' | '
   readonly kept: KeptReports
 }
 
-/** By logical-cluster id of the mailbox; several spaces may read one. */
-export type ByMailbox = ReadonlyMap<string, readonly Source[]>
+/** By logical-cluster id of the mailbox, and by the space that reads it. */
+export type ByMailbox = ReadonlyMap<string, Sources>
+export type Sources = ReadonlyMap<string, Source>
 
 export interface ReportedSourcesDeps {
   places: ReportedPlaces
@@ -23,16 +24,19 @@ export interface ReportedSourcesDeps {
   reader: Pick<KindReader, 'revision'>
   /** Logical-cluster ids of those for which is read. */
   spaces: ReadonlySet<string>
+  /** Since when the reader is served these spaces. Absent: at any time. */
+  since?: Revision | undefined
   /** The one cluster that is read, for the one space. Absent: all of them. */
   one?: ReportedCluster
 }
 
 export class ReportedSources {
   readonly #deps: ReportedSourcesDeps
-  #names: ReadonlyMap<string, Names> = new Map()
-  #byMailbox: ByMailbox = new Map()
+  /** By space. */
+  readonly #names = new Map<string, Names>()
+  readonly #byMailbox = new Map<string, Map<string, Source>>()
   /** Spaces whose names may be others by now. */
-  #stale: Set<string>
+  readonly #stale: Set<string>
 
   constructor(deps: ReportedSourcesDeps) {
     this.#deps = deps
@@ -45,24 +49,19 @@ export class ReportedSources {
   }
 
   /**
-   * As of now: whatever has appeared for a space has appeared in one of these. The same object for the same names.
+   * As of now: whatever has appeared for a space has appeared in one of these. Always the same object.
    * @throws StatusError Expired: who began at `after` would miss something, and reads anew
    */
   now(after: Revision = Number.POSITIVE_INFINITY): ByMailbox {
-    const now = new Map(this.#names)
-    for (const space of this.#stale) {
-      const known = this.#namesIn(space)
-      if (known.since > after)
-        throw new StatusError(
-          'Expired',
-          `too old resource version: ${after}: a location is another cluster, or has another name, since`,
-        )
-      now.set(space, known)
+    const { since = 0 } = this.#deps
+    if (since > after) throw tooOld(after, 'other spaces are served')
+    const fresh = new Map([...this.#stale].map(space => [space, this.#namesIn(space)]))
+    for (const names of fresh.values())
+      if (names.since > after) throw tooOld(after, 'a location is another cluster, or has another name')
+    for (const [space, names] of fresh) {
+      this.#replace(space, names)
+      this.#stale.delete(space)
     }
-    if ([...this.#stale].some(space => this.#names.get(space) !== now.get(space)))
-      this.#byMailbox = inverse(now, this.#deps.kept)
-    this.#stale.clear()
-    this.#names = now
     return this.#byMailbox
   }
 
@@ -73,6 +72,21 @@ export class ReportedSources {
       this.#stale.add(space)
       listener()
     })
+  }
+
+  /** Names are added to, or are others altogether. */
+  #replace(space: string, now: Names): void {
+    const before = this.#names.get(space)
+    if (before === now) return
+    this.#names.set(space, now)
+    for (const mailbox of before?.byMailbox.keys() ?? []) {
+      const sources = this.#byMailbox.get(mailbox)
+      if (sources?.delete(space) && sources.size === 0) this.#byMailbox.delete(mailbox)
+    }
+    for (const [mailbox, cluster] of now.byMailbox) {
+      const sources = this.#byMailbox.get(mailbox) ?? new Map<string, Source>()
+      this.#byMailbox.set(mailbox, sources.set(space, sourceOf(space, cluster, this.#deps.kept)))
+    }
   }
 
   #namesIn(space: string): Names {
@@ -93,17 +107,8 @@ function clusterNow(places: ReportedPlaces, space: string, one: ReportedCluster)
   }
 }
 
-function inverse(names: ReadonlyMap<string, Names>, kept: KeptReports): ByMailbox {
-  const byMailbox = new Map<string, Source[]>()
-  for (const [space, known] of names) {
-    for (const [mailbox, cluster] of known.byMailbox) {
-      const source = sourceOf(space, cluster, kept)
-      const others = byMailbox.get(mailbox)
-      if (others) others.push(source)
-      else byMailbox.set(mailbox, [source])
-    }
-  }
-  return byMailbox
+function tooOld(after: Revision, why: string): StatusError {
+  return new StatusError('Expired', `too old resource version: ${after}: ${why}, since`)
 }
 
 function sourceOf(space: string, { mailbox, location, isMarked, marks }: ReportedCluster, kept: KeptReports): Source {

@@ -3,16 +3,17 @@
  * of what one of them does. Rights are those of the space; `*` stands for all spaces in which somebody has them. Discovery, OpenAPI and
  * endpoints are those of all spaces, over other kinds and another reader.
  */
-import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import type { Column } from '../../kinds/printers/printer.ts'
 import { reportedLocation, reportedSilence } from '../../placement/content/reportedObject.ts'
 import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placement/desks/reported.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
+import type { Revision } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
+import type { UserInfo } from '../auth/types.ts'
 import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
 import { discoveryPaths } from '../discovery/discoveryPaths.ts'
 import { kindDocuments } from '../discovery/kindDocuments.ts'
@@ -26,15 +27,17 @@ import { openApiPaths } from '../openapi/routes.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
 import { KeptReports } from './keptReports.ts'
 import { MarkLog } from './markLog.ts'
-import { ReportedKinds } from './reportedKinds.ts'
+import { ReportedKinds, type SpaceClusters } from './reportedKinds.ts'
 import { ReportedNames } from './reportedNames.ts'
 import { ReportedReader } from './reportedReader.ts'
-import { ReportedSources } from './reportedSources.ts'
+import { ReportedSources, type ReportedSourcesDeps } from './reportedSources.ts'
+import { ServedSpaces } from './servedSpaces.ts'
 import { spaceRights } from './spaceRights.ts'
 
 export interface ReportedViewsDeps {
   services: ServerServices
   openApi: OpenApiDocuments
+  tenantOf: (space: string) => string
   /** `host:port` as clients reach it. */
   address: () => string
   version: PathEntry
@@ -56,8 +59,6 @@ const SILENCE_COLUMN: Column = {
   },
 }
 const RETRY_SECONDS = 2
-/** Sets of kinds of several spaces whose documents can be asked for. */
-const ACROSS_KEPT = 64
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class ReportedViews implements ReportedDesk {
@@ -66,16 +67,16 @@ export class ReportedViews implements ReportedDesk {
   readonly #paths: Paths
   readonly #names = new ReportedNames()
   readonly #kept = new KeptReports()
-  /** Kinds of views of several spaces, by their numbers in the names of these views. */
-  readonly #across = new BoundedCache<number, TypeSet>(ACROSS_KEPT)
+  /** Kinds of views of several spaces for which a document is asked now, by the names of these views. */
+  readonly #across = new Map<string, { readonly types: TypeSet; requests: number }>()
   readonly #numbers = new WeakMap<TypeSet, number>()
   #lastNumber = 0
   #places: ReportedPlaces | undefined
   #log: MarkLog | undefined
 
-  constructor({ services, openApi, address, version }: ReportedViewsDeps) {
+  constructor({ services, tenantOf, openApi, address, version }: ReportedViewsDeps) {
     this.#services = services
-    this.#kinds = new ReportedKinds(services.types)
+    this.#kinds = new ReportedKinds(services.types, tenantOf)
     const types = { in: (view: string): TypeSet => this.#typesOf(view) }
     const { protobuf, work: turns } = services
     // documents are made in the turns of the space that asks for them
@@ -100,39 +101,64 @@ export class ReportedViews implements ReportedDesk {
   serve(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
     const { info, space } = authorized
     const { location } = info.reported!
-    if (space === '*') return this.#serveAcross(request, answer, authorized)
-    const one = location === undefined ? undefined : this.#known().cluster(space, location)
+    if (location === undefined) return this.#serveMerged(request, answer, authorized)
+    if (space === '*') throw oneAtATime()
+    const one = this.#known().cluster(space, location)
     if (!info.resource) return this.#paths.serve(request, answer, { ...authorized, space: viewOf(space, location) })
     this.#requireRead(request, answer, authorized)
-    if (!one) this.#kinds.requireAlike(this.#known().clusters(space), info.resource)
-    const services = one ? this.#overOne(space, one) : this.#overAll(space)
+    const services = this.#overOne(space, one)
     return dispatch(services, exchangeFor(services, request, answer, authorized, {}))
   }
 
-  async #serveAcross(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
-    const { info } = authorized
-    if (info.reported!.location !== undefined) throw oneAtATime()
-    const { authorizer, work: turns } = this.#services
-    const work = turns.begin({ owner: '*' })
-    const rights = await spaceRights({ authorizer, places: this.#known(), work }, authorized)
-    const clusters: ReportedCluster[] = []
-    for (const space of rights.readable) {
-      clusters.push(...this.#known().clusters(space))
-      if (work.due) await work.rest()
-    }
+  /** Of all clusters of a space, or of all spaces that somebody may read. */
+  async #serveMerged(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
+    const { info, user, space } = authorized
+    const { authorizer, work: turns, openAccess } = this.#services
+    const work = turns.begin({ owner: space })
+    const [places, kinds] = [this.#known(), this.#kinds]
+    const rights = space === '*' ? await spaceRights({ authorizer, places, work }, authorized) : undefined
+    const spaces = await ServedSpaces.of(rights?.readable ?? new Set([space]), { places, kinds, work })
     if (!info.resource) {
-      const view = viewOf('*', `${this.#numberOf(this.#kinds.all(clusters))}`)
-      return await this.#paths.serve(request, answer, { ...authorized, space: view })
+      const types = kinds.all(spaces.known)
+      const view = viewOf(space, rights && `${this.#numberOf(types)}`)
+      await this.#whileAsked(view, types, () => this.#paths.serve(request, answer, { ...authorized, space: view }))
+      return
     }
     this.#requireRead(request, answer, authorized)
-    this.#kinds.requireAlike(clusters, info.resource)
-    const services: Services = {
-      ...this.#overSpaces(rights.readable, clusters),
-      openAccess: { hold: (...what) => rights.hold(this.#services.openAccess, ...what) },
+    const kind = info.resource
+    const alike = spaces.alike(kind)
+    const merged: Services = {
+      ...this.#overSpaces(alike, rights && this.#servedSince(user, kind, alike, spaces.unknown === 0)),
+      openAccess: {
+        hold: (permission, end) =>
+          spaces.hold(
+            kind,
+            end,
+            ended => rights?.hold(openAccess, permission, ended) ?? openAccess.hold(permission, ended),
+          ),
+      },
     }
+    const services = rights ? merged : { ...merged, watchScope: this.#scopeWithin(space) }
     const exchange = exchangeFor(services, request, answer, authorized, {})
-    if (rights.refused > 0) exchange.warnings.push(leftOut(rights.refused, exchange.type.resource))
+    const { resource } = exchange.type
+    for (const [count, why] of [
+      [rights?.refused ?? 0, `${resource} may not be read there`],
+      [spaces.unknown, 'their clusters are not known yet'],
+      [spaces.known.length - alike.length, `${resource} are defined otherwise there`],
+    ] as const)
+      if (count > 0) exchange.warnings.push(leftOut(count, why))
     await dispatch(services, exchange)
+  }
+
+  async #whileAsked(view: string, types: TypeSet, serve: () => Soon<void>): Promise<void> {
+    const asked = this.#across.get(view) ?? { types, requests: 0 }
+    this.#across.set(view, asked)
+    asked.requests++
+    try {
+      await serve()
+    } finally {
+      if (--asked.requests === 0) this.#across.delete(view)
+    }
   }
 
   #requireRead(request: Request, answer: Answer, { info, space }: AuthorizedRequest): void {
@@ -147,9 +173,9 @@ export class ReportedViews implements ReportedDesk {
     const services = this.#services
     return {
       ...services,
-      types: { in: () => this.#kinds.of([cluster]) },
+      types: { in: () => this.#kinds.of([{ space, clusters: [cluster] }]) },
       columns: silenceOf([cluster]),
-      reader: this.#readerOf(new Set([space]), cluster),
+      reader: this.#readerOf({ spaces: new Set([space]), one: cluster }),
       derived: undefined,
       watchScope: (_space, group, resource) => {
         const { gone, closing } = services.watchScope(mailbox, group, resource)
@@ -158,36 +184,53 @@ export class ReportedViews implements ReportedDesk {
     }
   }
 
-  /** The same over all mailboxes of a space. */
-  #overAll(space: string): Services {
-    const services = this.#overSpaces(new Set([space]), this.#known().clusters(space))
-    return {
-      ...services,
-      watchScope: (_space, group, resource) => {
-        const { gone, closing } = services.watchScope('*', group, resource)
-        return { gone: AbortSignal.any([gone, this.#services.watchScope(space, group, resource).gone]), closing }
-      },
-    }
-  }
-
-  #overSpaces(spaces: ReadonlySet<string>, clusters: readonly ReportedCluster[]): Services {
+  /** `since`: revision since which these are served. */
+  #overSpaces(spaces: readonly SpaceClusters[], since?: Revision): Services {
     const services = this.#services
+    const clusters = spaces.flatMap(each => each.clusters)
     return {
       ...services,
-      types: { in: () => this.#kinds.of(clusters) },
-      reader: this.#readerOf(spaces),
+      types: { in: () => this.#kinds.of(spaces) },
+      reader: this.#readerOf({ spaces: new Set(spaces.map(({ space }) => space)), since }),
       columns: [LOCATION_COLUMN, ...silenceOf(clusters)],
       derived: undefined,
       watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
     }
   }
 
-  /** `one`: of the one space. */
-  #readerOf(spaces: ReadonlySet<string>, one?: ReportedCluster): ReportedReader {
+  #readerOf(what: Pick<ReportedSourcesDeps, 'spaces' | 'one' | 'since'>): ReportedReader {
     const { reader } = this.#services
-    const [places, names, kept] = [this.#known(), this.#names, this.#kept]
-    const sources = new ReportedSources({ places, names, kept, reader, spaces, ...(one && { one }) })
+    const sources = new ReportedSources({
+      places: this.#known(),
+      names: this.#names,
+      kept: this.#kept,
+      reader,
+      ...what,
+    })
     return new ReportedReader({ reader, sources, log: this.#log! })
+  }
+
+  #servedSince(
+    { name, groups }: UserInfo,
+    { group, resource }: GroupResource,
+    spaces: readonly SpaceClusters[],
+    isWhole: boolean,
+  ): Revision {
+    const reader = JSON.stringify([name, groups, group, resource])
+    const ids = spaces.map(({ space }) => space)
+    return this.#names.servedSince(reader, ids, isWhole, this.#services.reader.revision)
+  }
+
+  #scopeWithin(space: string): Services['watchScope'] {
+    const { watchScope } = this.#services
+    return (_space, group, resource) => {
+      const { gone, closing } = watchScope('*', group, resource)
+      return { gone: AbortSignal.any([gone, watchScope(space, group, resource).gone]), closing }
+    }
+  }
+
+  #spaceNow(space: string): SpaceClusters {
+    return { space, clusters: this.#known().clusters(space) }
   }
 
   #known(): ReportedPlaces {
@@ -200,17 +243,17 @@ export class ReportedViews implements ReportedDesk {
   }
 
   #typesOf(view: string): TypeSet {
+    const across = this.#across.get(view)
+    if (across) return across.types
     const space = spaceOf(view)
-    const rest = view.slice(space.length + 1)
-    if (space === '*') return this.#across.get(Number(rest))!
-    const places = this.#known()
-    return this.#kinds.all(rest === '' ? places.clusters(space) : [places.cluster(space, rest)])
+    const location = view.slice(space.length + 1)
+    if (location === '') return this.#kinds.all([this.#spaceNow(space)])
+    return this.#kinds.all([{ space, clusters: [this.#known().cluster(space, location)] }])
   }
 
   #numberOf(set: TypeSet): number {
     const number = this.#numbers.get(set) ?? ++this.#lastNumber
     this.#numbers.set(set, number)
-    this.#across.set(number, set)
     return number
   }
 }
@@ -244,6 +287,6 @@ function oneAtATime(): StatusError {
   )
 }
 
-function leftOut(count: number, resource: string): string {
-  return `${count === 1 ? '1 space is' : `${count} spaces are`} left out: ${resource} may not be read there`
+function leftOut(count: number, why: string): string {
+  return `${count === 1 ? '1 space is' : `${count} spaces are`} left out: ${why}`
 }

@@ -12,7 +12,7 @@ import type { ListResult, WatchQuery } from '../registry/reader.ts'
 import { EVERYTHING } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
 import type { MarkChanges, Marked, MarkLog } from './markLog.ts'
-import type { ByMailbox, ReportedSources, Source } from './reportedSources.ts'
+import type { ByMailbox, ReportedSources, Sources } from './reportedSources.ts'
 import { type Asked, lookedUp, shownOf, shownTo } from './shownObjects.ts'
 
 export interface ReportedWatchDeps {
@@ -24,7 +24,7 @@ export interface ReportedWatchDeps {
 
 /** Reports of which marks changed, sent at once. */
 const BATCH = 50
-const NO_SOURCES: readonly Source[] = []
+const NO_SOURCES: Sources = new Map()
 
 export class ReportedWatch {
   readonly #deps: ReportedWatchDeps
@@ -165,7 +165,7 @@ export class ReportedWatch {
   /** A change as each space sees it. A copy may pass to another space with it: its former owner sees no more than was its own. */
   #shownEvents({ event }: SelectedEvent): SelectedEvent[] {
     const { previous, stored, revision } = event
-    return this.#sourcesOf(event.key.space).flatMap(source => {
+    return [...this.#sourcesOf(event.key.space).values()].flatMap(source => {
       const before = previous && shownOf(previous, source, this.#asked)
       const now = event.type === 'put' ? shownOf(stored, source, this.#asked) : undefined
       if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: now, event }
@@ -229,7 +229,7 @@ export class ReportedWatch {
     if (stored) yield [stored]
   }
 
-  #sourcesOf(mailbox: string): readonly Source[] {
+  #sourcesOf(mailbox: string): Sources {
     return this.#sources().get(mailbox) ?? NO_SOURCES
   }
 

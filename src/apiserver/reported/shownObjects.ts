@@ -14,7 +14,7 @@ import { versionOf } from '../../storage/texts.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import { shownAs } from '../registry/eventSelector.ts'
 import { EVERYTHING, type Selection } from '../registry/selection.ts'
-import type { Source } from './reportedSources.ts'
+import type { Source, Sources } from './reportedSources.ts'
 
 const METADATA = Buffer.from(',"metadata":')
 
@@ -38,28 +38,38 @@ export function shownOf(
   { type, selection = EVERYTHING }: Asked,
   revision: Revision = stored.revision,
 ): Stored | undefined {
-  const report = reportOf(stored, source, revision)
+  const report = reportOf(stored, source, type, revision)
   if (!report || selection.everything) return report
   const { metadata } = decodeObject(report)
   return selection.matches({ ...shownAs(stored, type, decodeObject), metadata }) ? report : undefined
 }
 
-function reportOf(stored: Stored, { to, isMarked, marks, kept }: Source, revision: Revision): Stored | undefined {
+function reportOf(
+  stored: Stored,
+  { to, isMarked, marks, kept }: Source,
+  type: ResourceType,
+  revision: Revision,
+): Stored | undefined {
   const own = isMarked() ? marks(objectKeyOf(stored)) : undefined
   const isPlain = own === undefined && revision === stored.revision
   const known = isPlain ? kept.of(stored, to) : undefined
   if (known) return known
   // whoever sees it is named in it
   if (!mentions(stored, to.space)) return undefined
-  const text = own ? markedText(stored, to, own) : plainText(stored, to)
+  const text = own ? markedText(stored, to, own, type) : plainText(stored, to)
   if (!text) return undefined
   const report = versionOf({ ...stored.key, space: to.space }, revision, text)
   if (isPlain) kept.keep(report, to)
   return report
 }
 
-function markedText(stored: Stored, to: ReportedTo, marks: ReportedMarks): Encoded | undefined {
-  const shown = reportedObject(decodeObject(stored), to, marks)
+function markedText(
+  stored: Stored,
+  to: ReportedTo,
+  marks: ReportedMarks,
+  { scale }: ResourceType,
+): Encoded | undefined {
+  const shown = reportedObject(decodeObject(stored), to, marks, scale?.specReplicasPath.slice(1))
   return shown && { ...encodeObject(shown), note: stored.note }
 }
 
@@ -77,9 +87,9 @@ export function plainText({ bytes, headBytes, revision, note }: Stored, to: Repo
 }
 
 /** As each of several spaces sees it. */
-export function shownTo(stored: Stored, sources: readonly Source[], asked: Asked, revision = stored.revision): Shown[] {
+export function shownTo(stored: Stored, sources: Sources, asked: Asked, revision = stored.revision): Shown[] {
   const found: Shown[] = []
-  for (const source of sources) {
+  for (const source of sources.values()) {
     const shown = shownOf(stored, source, asked, revision)
     if (shown) found.push({ to: source.to, stored: shown })
   }

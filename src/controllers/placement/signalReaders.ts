@@ -64,6 +64,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         checks.release()
         break
       case 'space':
+        locations.changed(space)
         pendingCopies.release(space)
         readiness.release()
         checks.release()

@@ -3,21 +3,24 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { setMember } from '../../apimachinery/values.ts'
 import type { LiveField } from '../outcome/fieldDifference.ts'
 
-/** Set by scaling in the cluster, where an author leaves it out. */
-const REPLICAS = 'spec.replicas'
 const LARGEST = 2 ** 31 - 1
 /** Paths through members alone, outside of what servers set. */
 const MEMBERS = /^(?!metadata\b|status\b|apiVersion\b|kind\b)[\w-]+(\.[\w-]+)+$/
 
 /**
- * The object with the values that fit: of the type of the wished one, or `spec.replicas`. A syncer's word is no reason to serve an object
- * that its kind cannot have.
+ * The object with the values that fit: of the type of the wished one, or the number of replicas. A syncer's word is no reason to serve an
+ * object that its kind cannot have.
+ * @param replicas path of what scaling in the cluster sets where an author leaves it out; absent: its kind has no such field
  */
-export function withLiveFields(object: Readonly<KubeObject>, fields: readonly LiveField[]): Readonly<KubeObject> {
+export function withLiveFields(
+  object: Readonly<KubeObject>,
+  fields: readonly LiveField[],
+  replicas?: string,
+): Readonly<KubeObject> {
   return fields.reduce((shown, { path, live }) => {
     if (!MEMBERS.test(path)) return shown
     const value = scalarIn(live)
-    return value === undefined ? shown : (withValue(shown, path.split('.'), value, path === REPLICAS) as KubeObject)
+    return value === undefined ? shown : (withValue(shown, path.split('.'), value, path === replicas) as KubeObject)
   }, object)
 }
 

@@ -39,14 +39,18 @@ export interface ReportedMarks {
 
 const HIDDEN: ReadonlySet<string> = new Set(CENTER_MARKS)
 
-/** The object as the space sees it; `undefined`: it is not the space's to see. */
+/**
+ * The object as the space sees it; `undefined`: it is not the space's to see.
+ * @param replicas path of the number of replicas of its kind, such as `spec.replicas`
+ */
 export function reportedObject(
   object: Readonly<KubeObject>,
   to: ReportedTo,
   marks?: ReportedMarks,
+  replicas?: string,
 ): KubeObject | undefined {
   const metadata = reportedMetadata(object.metadata, to, marks)
-  return metadata && { ...(marks?.liveFields ? withLiveFields(object, marks.liveFields) : object), metadata }
+  return metadata && { ...(marks?.liveFields ? withLiveFields(object, marks.liveFields, replicas) : object), metadata }
 }
 
 /** The same of its metadata. Without marks nothing else of the object is another. */

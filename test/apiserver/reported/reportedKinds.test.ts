@@ -11,19 +11,30 @@ const ASKED = `${EDGE}/upsynced-for`
 const GROUP = 'wgpolicyk8s.io'
 const NAME = `policyreports.${GROUP}`
 const CLUSTERS = ['oslo', 'paris', 'rome'] as const
-type Cluster = (typeof CLUSTERS)[number]
+type Cluster = (typeof CLUSTERS)[number] | 'bern' | 'turin'
 
 const center = await startCenter(t)
 const { client, world } = center
 const admin = new Api({ ...accessOf(center.server.kubeconfigPath), url: center.server.url })
 t.teardown(() => admin.close())
-const scene = await center.scene('a', CLUSTERS)
-await scene.place('p', {
-  upsync: [{ apiGroup: GROUP, resources: ['policyreports'], namespaces: ['app'], names: ['*'] }],
-})
-const boxes = Object.fromEntries(
-  await Promise.all(CLUSTERS.map(async name => [name, await scene.mailbox(name)] as const)),
-) as Record<Cluster, string>
+const upsync = [{ apiGroup: GROUP, resources: ['policyreports'], namespaces: ['app'], names: ['*'] }]
+const boxes = {} as Record<Cluster, string>
+
+/** A team with clusters of its own, which reports of policies are carried up from. */
+async function team(name: string, clusters: readonly Cluster[]) {
+  const scene = await center.scene(name, clusters)
+  await scene.place('p', { upsync })
+  for (const cluster of clusters) {
+    boxes[cluster] = await scene.mailbox(cluster)
+    await client.in(boxes[cluster]).create(NAMESPACES, {
+      ...namespace('app'),
+      metadata: { name: 'app', annotations: { [UPSYNCED]: 'Namespace//app' } },
+    })
+  }
+  return scene
+}
+
+const scene = await team('a', ['oslo', 'paris', 'rome'])
 const VIEW = `/services/reported/clusters/${scene.wdsId}`
 const REPORTS = `/apis/${GROUP}/v1alpha2/policyreports`
 
@@ -70,12 +81,6 @@ const namesAt = async (path: string): Promise<string[]> => {
   return items.map(({ metadata }) => metadata.name!)
 }
 
-for (const cluster of CLUSTERS)
-  await client.in(boxes[cluster]).create(NAMESPACES, {
-    ...namespace('app'),
-    metadata: { name: 'app', annotations: { [UPSYNCED]: 'Namespace//app' } },
-  })
-
 t.test('a kind that one cluster knows is there, from that cluster', async t => {
   await define('paris', version('v1alpha2', COUNT))
   t.same(await namesAt(`${VIEW}${REPORTS}`), ['paris'])
@@ -88,7 +93,13 @@ t.test('clusters that define it alike are served together', async t => {
 })
 
 t.test('where one defines it otherwise, the 404 names the clusters, and each is read alone', async t => {
+  const watch = await admin.watch(`${VIEW}${REPORTS}?watch=1`)
   await define('oslo', version('v1alpha2', { fail: { type: 'integer' }, pass: { type: 'integer' } }))
+  t.match(
+    (await watch.rest()).at(-1),
+    { type: 'ERROR', object: { code: 410 } },
+    'a watch ends, and shows nothing of it',
+  )
   const { code, body } = await admin.get(`${VIEW}${REPORTS}`)
   t.match({ code, reason: body.reason }, { code: 404, reason: 'NotFound' })
   t.equal(
@@ -115,3 +126,44 @@ t.test('a version that some clusters lack is not made of their objects', async t
   t.match((await admin.get(`${VIEW}${REPORTS}`)).body.message, /: imw.paris; imw.rome\./, 'whole definitions count')
   t.equal((await admin.get(`${VIEW}${REPORTS.replace('v1alpha2', 'v9')}`)).code, 404)
 })
+
+t.test(
+  'a definition of one tenant takes the kind from no other: spaces with another one are left out and counted',
+  async t => {
+    const ALL = '/services/reported/clusters/*'
+    await client.in(boxes.rome).delete(CRDS, { name: NAME })
+    await world.absent(boxes.rome, `customresourcedefinitions.apiextensions.k8s.io ${NAME}`)
+    await team('b', ['bern'])
+    await team('c', ['turin'])
+    await define('bern', version('v1alpha2', COUNT))
+    await define('turin', version('v1alpha2', { other: { type: 'string' } }))
+    const list = await admin.get(`${ALL}${REPORTS}`)
+    t.same(
+      [await namesAt(`${ALL}${REPORTS}`), list.headers.warning],
+      [['bern', 'paris'], '299 - "1 space is left out: policyreports are defined otherwise there"'],
+    )
+    const { resources } = (await admin.get(`${ALL}/apis/${GROUP}/v1alpha2`)).body as unknown as { resources: unknown[] }
+    t.match(resources, [{ name: 'policyreports' }], 'discovery offers it')
+    const from = `${ALL}${REPORTS}?watch=1&resourceVersion=`
+    const watch = await admin.watch(`${from}${list.body.metadata.resourceVersion}`)
+    await report('turin', 'second')
+    await report('bern', 'second')
+    t.match(
+      await watch.take(1),
+      [{ type: 'ADDED', object: { metadata: { name: 'second' } } }],
+      'of those that are served',
+    )
+    await client.in(boxes.turin).delete(CRDS, { name: NAME })
+    await world.absent(boxes.turin, `customresourcedefinitions.apiextensions.k8s.io ${NAME}`)
+    const expired = { type: 'ERROR', object: { code: 410, reason: 'Expired' } }
+    t.match((await watch.rest()).at(-1), expired)
+    await define('turin', version('v1alpha2', COUNT))
+    const old = await admin.watch(`${from}${list.body.metadata.resourceVersion}`)
+    t.match(await old.rest(), [expired], 'nor does it go on later, over a space whose objects it lacks')
+    const later = await admin.get(`${ALL}${REPORTS}`)
+    t.same(
+      [await namesAt(`${ALL}${REPORTS}`), later.headers.warning],
+      [['bern', 'paris', 'second', 'turin'], undefined],
+    )
+  },
+)

@@ -16,7 +16,8 @@ const copy = (spec: object, annotations: Record<string, string> = {}): KubeObjec
   },
   spec,
 })
-const shown = (spec: object, ...liveFields: LiveField[]) => reportedObject(copy(spec), TO, { liveFields })?.spec
+const shown = (spec: object, ...liveFields: LiveField[]) =>
+  reportedObject(copy(spec), TO, { liveFields }, 'spec.replicas')?.spec
 
 t.test('marks are annotations, and nobody else writes them', async t => {
   const differences = [{ path: 'spec.x', change: 'Dropped' as const, decisive: false }]
@@ -47,6 +48,8 @@ t.test('live values of fields that are left stand in the object', async t => {
   const replicas = (live: string) => ({ path: 'spec.replicas', live })
   t.same(shown({ replicas: 3, paused: true }, replicas('5')), { replicas: 5, paused: true })
   t.same(shown({}, replicas('5')), { replicas: 5 }, 'also where the author sets none')
+  const other = reportedObject(copy({}), TO, { liveFields: [replicas('5')] })
+  t.same(other?.spec, {}, 'but not of a kind that cannot be scaled')
   const template = { metadata: { labels: { a: 'b' } } }
   t.same(shown({ template }, { path: 'spec.template.metadata.labels.a', live: '"c"' }), {
     template: { metadata: { labels: { a: 'c' } } },

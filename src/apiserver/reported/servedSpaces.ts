@@ -1,0 +1,118 @@
+/**
+ * Spaces that a view of several spaces serves of those that its reader may read. One that is not known yet, or whose clusters define
+ * the kind otherwise than most, closes the view for no other space: it is left out and counted until it may be served.
+ */
+import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import type { GroupVersionResource } from '../../apimachinery/object.ts'
+import type { ReportedPlaces } from '../../placement/desks/reported.ts'
+import type { Work } from '../../program/workTurns.ts'
+import type { Held } from '../exchange/openAccess.ts'
+import type { ReportedKinds, SpaceClusters } from './reportedKinds.ts'
+
+export interface ServedSpacesDeps {
+  places: ReportedPlaces
+  kinds: Pick<ReportedKinds, 'alike' | 'onChange'>
+  /** In whose slices the spaces are looked up. */
+  work: Work
+}
+
+export class ServedSpaces {
+  readonly #deps: ServedSpacesDeps
+  readonly #readable: ReadonlySet<string>
+  #known: readonly SpaceClusters[] = []
+  readonly #unknown = new Set<string>()
+
+  private constructor(deps: ServedSpacesDeps, readable: ReadonlySet<string>) {
+    this.#deps = deps
+    this.#readable = readable
+  }
+
+  /** @throws StatusError ServiceUnavailable where no space is known */
+  static async of(readable: ReadonlySet<string>, deps: ServedSpacesDeps): Promise<ServedSpaces> {
+    const spaces = new ServedSpaces(deps, readable)
+    const { places, work } = deps
+    const known: SpaceClusters[] = []
+    for (const space of readable) {
+      try {
+        known.push({ space, clusters: places.clusters(space) })
+      } catch (error) {
+        if (!isStatusError(error, 'ServiceUnavailable')) throw error
+        spaces.#unknown.add(space)
+        if (spaces.#unknown.size === readable.size) throw error
+      }
+      if (work.due) await work.rest()
+    }
+    spaces.#known = known
+    return spaces
+  }
+
+  get known(): readonly SpaceClusters[] {
+    return this.#known
+  }
+
+  /** How many are not known yet. */
+  get unknown(): number {
+    return this.#unknown.size
+  }
+
+  /** @throws StatusError NotFound: no space is alike in itself */
+  alike(kind: GroupVersionResource): readonly SpaceClusters[] {
+    return this.#deps.kinds.alike(this.#known, kind)
+  }
+
+  /** What is held ends also when other spaces may be served. */
+  hold(kind: GroupVersionResource, end: () => void, begin: (end: () => void) => Held): Held {
+    const { places, kinds } = this.#deps
+    const before = this.#idOf(kind)
+    const held = begin(end)
+    let refusal: unknown
+    let isAwaited = false
+    const judge = async (): Promise<void> => {
+      isAwaited = false
+      try {
+        const now = await ServedSpaces.of(this.#readable, this.#deps)
+        if (now.unknown >= this.unknown && now.#idOf(kind) === before) return
+      } catch (error) {
+        // the controllers begin again, which ends what is open
+        if (isStatusError(error, 'ServiceUnavailable')) return
+        refusal ??= error
+      }
+      refusal ??= new StatusError(
+        'Expired',
+        'other spaces are served now, or clusters define the kind otherwise: list again',
+      )
+      end()
+    }
+    const doubt = (): void => {
+      if (isAwaited || refusal !== undefined) return
+      isAwaited = true
+      queueMicrotask(() => void judge())
+    }
+    const unfollow = [
+      kinds.onChange(kind, doubt),
+      places.followClusters(space => {
+        if (this.#unknown.has(space)) doubt()
+      }),
+    ]
+    return {
+      get refusal() {
+        return refusal ?? held.refusal
+      },
+      release() {
+        for (const each of unfollow) each()
+        held.release()
+      },
+    }
+  }
+
+  /** The same for the same spaces; `''` where no definition is served. */
+  #idOf(kind: GroupVersionResource): string {
+    try {
+      const spaces = this.alike(kind).map(({ space }) => space)
+      return spaces.sort().join()
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return ''
+      throw error
+    }
+  }
+}

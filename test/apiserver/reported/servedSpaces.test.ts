@@ -1,0 +1,98 @@
+/** A space that is not known yet closes the view of several spaces for no other: it is left out until it is known. */
+import t from 'tap'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
+import { ReportedNames } from '../../../src/apiserver/reported/reportedNames.ts'
+import { ReportedSources } from '../../../src/apiserver/reported/reportedSources.ts'
+import { ServedSpaces } from '../../../src/apiserver/reported/servedSpaces.ts'
+import type { ReportedCluster } from '../../../src/placement/desks/reported.ts'
+
+const KIND = { group: '', version: 'v1', resource: 'configmaps' }
+const HELD = { refusal: undefined, release: () => {} }
+
+const clusterOf = (location: string, mailbox = location): ReportedCluster => ({
+  location,
+  mailbox,
+  uses: () => true,
+  silentSince: undefined,
+  isMarked: () => false,
+  marks: () => undefined,
+})
+
+function world() {
+  const bySpace = new Map<string, ReportedCluster[] | undefined>()
+  const listeners = new Set<(space: string) => void>()
+  const places = {
+    clusters(space: string): ReportedCluster[] {
+      const clusters = bySpace.get(space)
+      if (clusters) return clusters
+      throw new StatusError('ServiceUnavailable', `${space} is not known yet`)
+    },
+    followClusters(listener: (space: string) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  const set = (space: string, clusters: ReportedCluster[] | undefined): void => {
+    bySpace.set(space, clusters)
+    for (const listener of listeners) listener(space)
+  }
+  const kinds = { alike: (spaces: unknown) => spaces, onChange: () => () => {} }
+  const work = { due: false, rest: async () => {} }
+  return { places, set, listeners, deps: { places, kinds, work } as never }
+}
+
+t.test('one that is not known is left out and counted, and its watch ends when it is known', async t => {
+  const { set, deps, listeners } = world()
+  set('a', [clusterOf('paris')])
+  set('b', undefined)
+  const served = await ServedSpaces.of(new Set(['a', 'b']), deps)
+  t.same([served.known.map(({ space }) => space), served.unknown], [['a'], 1])
+  const ended = new Promise<void>(resolve => {
+    const end = (): void => {
+      t.match(held.refusal, { reason: 'Expired' })
+      held.release()
+      resolve()
+    }
+    const held = served.hold(KIND, end, () => HELD)
+    set('a', [clusterOf('paris'), clusterOf('rome')])
+    set('b', [clusterOf('bern')])
+  })
+  await ended
+  t.equal(listeners.size, 0)
+  set('b', undefined)
+  await t.rejects(ServedSpaces.of(new Set(['b']), deps), /b is not known yet/, 'where none is known')
+})
+
+t.test('a watch from a list without a space is refused once that is served, at whatever revision', t => {
+  const names = new ReportedNames()
+  t.equal(names.servedSince('lea', ['a'], false, 7), 7)
+  const since = names.servedSince('lea', ['a', 'b'], true, 7)
+  const { places, set } = world()
+  set('a', [])
+  const spaces = new Set(['a', 'b'])
+  const sources = new ReportedSources({ places, names, kept: {}, reader: { revision: 7 }, spaces, since } as never)
+  t.throws(() => sources.now(7), /other spaces are served, since/)
+  t.equal(names.servedSince('lea', ['b', 'a'], true, 9), since, 'the same spaces')
+  t.equal(names.servedSince('max', ['b', 'a'], true, 9), 9, 'of another reader')
+  t.equal(names.servedSince('lea', ['a'], true, 10), 10)
+  t.equal(names.servedSince('lea', ['a', 'b'], true, 11), 11, 'again since')
+  t.end()
+})
+
+t.test('a space that changes leaves the mailboxes of the others as they are', t => {
+  const { places, set } = world()
+  const names = new ReportedNames()
+  set('a', [clusterOf('imw.paris', 'paris'), clusterOf('imw.rome', 'rome')])
+  set('b', [clusterOf('my.rome', 'rome')])
+  const reader = { revision: 7 }
+  const sources = new ReportedSources({ places, names, kept: {}, reader, spaces: new Set(['a', 'b']) } as never)
+  const shown = (): string[] =>
+    [...sources.now()].flatMap(([mailbox, readers]) =>
+      [...readers.values()].map(({ to }) => `${mailbox} ${to.location} ${to.space}`),
+    )
+  t.same(shown().sort(), ['paris imw.paris a', 'rome imw.rome a', 'rome my.rome b'])
+  sources.follow(() => {})
+  set('b', [clusterOf('my.rome', 'paris'), clusterOf('my.bern', 'bern')])
+  t.same(shown().sort(), ['bern my.bern b', 'paris imw.paris a', 'paris my.rome b', 'rome imw.rome a'])
+  t.end()
+})
