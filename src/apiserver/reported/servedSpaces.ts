@@ -1,6 +1,6 @@
 /**
- * Spaces that a view of several spaces serves of those that its reader may read. One that is not known yet, or whose clusters define
- * the kind otherwise than most, closes the view for no other space: it is left out and counted until it may be served.
+ * Spaces that a view of several spaces serves of those that its reader may read. A space that is not known yet is left out and counted,
+ * and so is one whose clusters define the kind otherwise than most. None closes the view for the others.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
