@@ -36,8 +36,11 @@ export interface StreamHandler {
   vanished?(ref: StreamedRef): void
   /** The snapshot of that revision is complete (and `vanished` calls are done). Resumed connections have none. */
   synced?(revision: number): void
-  /** Objects of the snapshot that wait because an earlier process ended amid them: until none does, it is not complete. */
-  waits?(objects: readonly Waiting[]): void
+  /**
+   * Objects of the snapshot that wait because an earlier process ended amid them: until none does, it is not complete. `isAllElse`: `change`
+   * has had all the others.
+   */
+  waits?(objects: readonly Waiting[], isAllElse: boolean): void
 }
 
 export interface StreamSourceOptions extends WorkRuntime {
@@ -198,7 +201,7 @@ export class StreamSource implements Source {
       stream: space,
       logger,
       take: event => this.#notify(event),
-      waits: objects => handler.waits?.(objects),
+      waits: (...waiting) => handler.waits?.(...waiting),
       complete: revision => {
         this.#intake = undefined
         this.#finishSnapshot(revision)

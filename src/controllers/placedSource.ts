@@ -64,7 +64,7 @@ export class PlacedSource implements Source {
           },
         }),
         synced: revision => handler.synced?.(revision),
-        waits: objects => handler.waits?.(objects),
+        waits: (...waiting) => handler.waits?.(...waiting),
       },
     })
   }

@@ -19,8 +19,8 @@ interface IntakeOptions {
   take(event: StreamEvent): void
   /** All is told, up to that revision. Called once. */
   complete(revision: number): void
-  /** The objects that wait are others now. */
-  waits?: ((objects: readonly Waiting[]) => void) | undefined
+  /** The objects that wait are others now, or all else is taken from now on. */
+  waits?: ((objects: readonly Waiting[], isAllElse: boolean) => void) | undefined
 }
 
 export class Intake {
@@ -68,6 +68,7 @@ export class Intake {
   /** Everything up to the revision has been given; `isAll`: that was all there is. */
   reached(revision: number, isAll: boolean): void {
     if (isAll || this.#reached !== undefined) this.#reached = revision
+    if (isAll && this.#held.size > 0) this.#reportWaits()
     this.#completeIfTaken()
   }
 
@@ -99,7 +100,7 @@ export class Intake {
   }
 
   #reportWaits(): void {
-    this.#options.waits?.([...this.#held.values()])
+    this.#options.waits?.([...this.#held.values()], this.#reached !== undefined)
   }
 
   #completeIfTaken(): void {

@@ -55,7 +55,7 @@ class MailboxController {
       name: 'mailbox-controller',
       ...deps,
       sources: [
-        topology.source,
+        topology.targetSource,
         // the syncer's identity, when somebody deletes it
         new StreamSource({
           ...deps,

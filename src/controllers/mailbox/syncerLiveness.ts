@@ -122,7 +122,7 @@ class SyncerLiveness {
       name: 'syncer-liveness-controller',
       ...deps,
       sources: [
-        topology.source,
+        topology.targetSource,
         new StreamSource({
           ...deps,
           space: '*',

@@ -1,11 +1,22 @@
 // Mailboxes come, stay and go with their SyncTargets, and nothing else is ever taken for one.
 
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
+import { SetAside } from '../../../src/client/setAside/setAside.ts'
+import { UnderwayFile } from '../../../src/client/setAside/underwayFile.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
-import { LOCATIONS, mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
+import {
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  mailboxName,
+  SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
+} from '../../../src/placement/words/placement.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
 import { realTime } from '../../support/time.ts'
 import { FakeServer } from '../placement/fakeServer.ts'
 import { fedByTopology } from '../placement/fedByTopology.ts'
@@ -26,7 +37,7 @@ const workspace = (name: string, annotations: Record<string, string> = {}): Kube
   metadata: { name, annotations },
 })
 
-async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> = async () => {}) {
+async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> = async () => {}, guard?: KeyGuard) {
   const server = new FakeServer()
   await prepare(server)
   const controller = fedByTopology(startMailboxController, {
@@ -34,6 +45,7 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
     client: server,
     places: server,
     logger: silentLogger,
+    guard,
   })
   t.teardown(() => controller.stop())
   const add = async (name: string) =>
@@ -73,6 +85,36 @@ t.test('the mailbox goes with its SyncTarget', async t => {
     [again, names[1]].sort(),
     'a new SyncTarget of the old name has a new mailbox',
   )
+})
+
+t.test('an object of which the process ended keeps mailboxes back only where it is a SyncTarget', async t => {
+  for (const [id, mailboxes] of [
+    ['wds1 edgeplacements.edge.kubestellar.io /poison', 2],
+    ['inv1 synctargets.edge.kubestellar.io /poison', 0],
+  ] as const) {
+    const dataDir = t.testdir()
+    const file = new UnderwayFile(join(dataDir, 'underway'), error => {
+      throw error
+    })
+    file.forget()
+    for (const begun of ['', `intake of *: ${id}`]) file.begin({ queue: 'topology', id: begun, tried: begun !== '' })
+    const setAside = new SetAside({ dataDir, logger: silentLogger, clock: new FakeClock() })
+    t.teardown(() => setAside.close())
+    const prepare = async (server: FakeServer) => {
+      for (const name of ['florin', 'poison']) await server.in('inv1').create(SYNC_TARGETS, target(name))
+      await server.in('wds1').create(EDGE_PLACEMENTS, {
+        apiVersion: 'edge.kubestellar.io/v2alpha1',
+        kind: 'EdgePlacement',
+        metadata: { name: 'poison' },
+      })
+      await server.in('root:espw').create(WORKSPACES, workspace(ORPHAN, { [SYNC_TARGET_NAME_ANNOTATION]: 'gone' }))
+    }
+    const { server } = await world(t, prepare, setAside.guardFor('topology'))
+    await server.quiet()
+    const names = server.names('root:espw', WORKSPACES)
+    t.equal(names.filter(name => name !== ORPHAN).length, mailboxes, id)
+    t.equal(names.includes(ORPHAN), mailboxes === 0, 'without all SyncTargets nothing is deleted')
+  }
 })
 
 t.test('a mailbox that somebody deletes is made again', async t => {

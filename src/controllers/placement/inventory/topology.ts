@@ -31,7 +31,12 @@ export class Topology {
   readonly #logger: TopologyDeps['logger']
   readonly #stop = new AbortController()
   /** Resolved once every reader has the first snapshot, even if one of them failed: then the snapshot comes again. */
-  readonly #read = { placing: Promise.withResolvers<void>(), mailboxes: Promise.withResolvers<void>() }
+  readonly #read = {
+    placing: Promise.withResolvers<void>(),
+    /** Earlier than `placing` where something waits that is no SyncTarget. */
+    targets: Promise.withResolvers<void>(),
+    mailboxes: Promise.withResolvers<void>(),
+  }
   #running: Promise<unknown> | undefined
 
   constructor(deps: TopologyDeps) {
@@ -57,9 +62,13 @@ export class Topology {
         },
         synced: () => {
           this.#read.placing.resolve()
+          this.#read.targets.resolve()
           facts.send(reader => reader.synced?.())
         },
-        waits: objects => facts.send(reader => reader.waits?.(objects)),
+        waits: (objects, isAllElse) => {
+          if (isAllElse && !objects.some(({ event }) => isTarget(event.resource))) this.#read.targets.resolve()
+          facts.send(reader => reader.waits?.(objects))
+        },
       },
     })
     this.#mailboxes = new StreamSource({
@@ -84,8 +93,16 @@ export class Topology {
 
   /** For a controller that waits until all was read once. */
   get source(): Source {
-    const synced = Promise.all([this.synced, this.#read.mailboxes.promise]).then(() => {})
-    return { synced, run: async () => {} }
+    return this.#sourceOf(this.#read.placing, this.#read.mailboxes)
+  }
+
+  /** For a controller that waits for SyncTargets and mailboxes alone. */
+  get targetSource(): Source {
+    return this.#sourceOf(this.#read.targets, this.#read.mailboxes)
+  }
+
+  #sourceOf(...read: readonly { readonly promise: Promise<void> }[]): Source {
+    return { synced: Promise.all(read.map(({ promise }) => promise)).then(() => {}), run: async () => {} }
   }
 
   /** Whether something of the space waits until its place is known; given a kind, something of that kind. */
@@ -114,9 +131,12 @@ export class Topology {
 }
 
 function take(facts: TopologyFacts, ref: StreamedRef, now: Streamed): void {
-  const { resource } = ref.resource
   const object: KubeObject | undefined = now.object
-  if (resource === SYNC_TARGETS.resource) facts.setTarget(ref, object)
-  else if (resource === LOCATIONS.resource) facts.setLocation(ref, object)
+  if (isTarget(ref.resource)) facts.setTarget(ref, object)
+  else if (ref.resource.resource === LOCATIONS.resource) facts.setLocation(ref, object)
   else facts.send(reader => reader.objectChanged?.(ref, now))
+}
+
+function isTarget({ resource }: GroupResource): boolean {
+  return resource === SYNC_TARGETS.resource
 }
