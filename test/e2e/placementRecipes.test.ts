@@ -1,5 +1,5 @@
 /**
- * What docs/placement.md says to type, recipes and all, as it stands there, with a real server, clusters and syncers; and what
+ * What docs/recipes.md says to type, recipes and all, as it stands there, with a real server, clusters and syncers; and what
  * docs/brake.md and docs/reference/kinds.md say about an EdgePlacement.
  */
 import { execFile } from 'node:child_process'
@@ -102,7 +102,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
         resolve({ code: error === null ? 0 : Number(error.code), told: out + err }),
       )
     })
-  const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
+  const page = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
   const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...others] = blocks
   const [summaries = '', ...rest] = others
@@ -158,7 +158,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const summed = await run(summaries)
   t.match(summed, { code: 0, told: /condition met\n/ })
   t.match(summed.told, /^web +Deployment +web +2 +0 +broken: 0 rows; deployments: clusters=2 .* ready=2 /m)
-  const [, behind = ''] = /### Summaries\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
+  const [, behind = ''] = /## Summaries\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'behind.yaml'), behind)
   t.match(await run('kubectl apply -f behind.yaml'), { code: 0, told: /behind created/ })
 
@@ -182,7 +182,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
       },
     )
 
-  const [, example = ''] = /### Differences between clusters\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
+  const [, example = ''] = /## Differences between clusters\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'shop.yaml'), example)
   t.match(await run(differences), { code: 1, told: /replicas/ }, 'the preview has something to show')
   t.match(await run('kubectl annotate deployment/web -n shop edge.kubestellar.io/customizer-'), { code: 0 })

@@ -1,5 +1,5 @@
 /**
- * A small fleet is led through the states of docs/placement.md: what is said of a copy, what conditions of its EdgePlacement say of
+ * A small fleet is led through the states of docs/reference/states.md: what is said of a copy, what conditions of its EdgePlacement say of
  * it, who hears of it by a watch, and that nothing is said to be applied that the cluster does not hold.
  */
 import t, { type Test } from 'tap'

@@ -20,7 +20,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',
   'docs/off-a-cluster.md': 'test/e2e/offAClusterPage.test.ts',
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
-  'docs/placement.md': 'test/e2e/placementRecipes.test.ts',
+  'docs/recipes.md': 'test/e2e/placementRecipes.test.ts',
   'docs/reference/kinds.md': 'test/e2e/placementRecipes.test.ts',
   'docs/security.md': 'test/security/securityPage.test.ts',
 }

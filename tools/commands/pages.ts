@@ -11,7 +11,7 @@ import { withStates, withSums } from './states.ts'
 const ROOT = join(import.meta.dirname, '../..')
 for (const [file, page] of commandPages(commandTree())) writeFileSync(join(ROOT, 'docs/reference', file), page)
 rewrite('docs/reference/limits.md', withLimits)
-rewrite('docs/placement.md', withSums)
+rewrite('docs/reference/states.md', withSums)
 rewrite('openapi/groups/edge.kubestellar.io.yaml', withStates)
 writeManual(join(ROOT, 'release/man'), { version: programVersion().version, date: new Date() })
 

@@ -35,7 +35,7 @@ export function withStates(yaml: string): string {
   ])
 }
 
-/** docs/placement.md with the sums of states that counts are. */
+/** docs/reference/states.md with the sums of states that counts are. */
 export function withSums(page: string): string {
   const sums = COUNT_NAMES.flatMap(name => {
     const states = statesCounted(name).map(state => `\`${state}\``)

@@ -1,6 +1,6 @@
 /**
  * The states of a copy and the counts of a placement: the one table of both. Types, counts, conditions, the syncer's reports and the
- * command line read it here; `npm run pages` writes it into openapi/groups and docs/placement.md. Pure.
+ * command line read it here; `npm run pages` writes it into openapi/groups and docs/reference/states.md. Pure.
  */
 
 export interface StateFacts {

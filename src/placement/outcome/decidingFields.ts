@@ -1,6 +1,6 @@
 /**
  * Fields that decide whether or how something runs: an object of which a cluster drops or changes one is `Altered` there, and not
- * applied. The one table of them, which docs/placement.md shows. Pure.
+ * applied. The one table of them, which docs/reference/states.md shows. Pure.
  */
 import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
 

@@ -9,7 +9,7 @@
  * What a rule leaves out is said beside it: a load balancer or Ingress without an address, a claim that waits for its first
  * consumer, and a suspended Job or CronJob would keep a placement unhealthy for ever on a cluster where that is as it should be.
  * Nothing is judged by how long it lasts: no clock tells when to look again.
- * @see docs/placement.md "Health" for what differs from kstatus
+ * @see docs/reference/states.md "Health" for what differs from kstatus
  */
 import { at, list, num, objects, str } from '../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'

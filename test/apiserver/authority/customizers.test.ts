@@ -153,7 +153,7 @@ t.test('nulls that kubectl apply leaves out of what it creates get a warning', a
 })
 
 t.test('the example of the documentation is taken as it stands there', async t => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/placement.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/recipes.md'), 'utf8')
   const text = /```yaml\n(apiVersion: edge[^`]*kind: Customizer[^`]*)```/.exec(page)?.[1]
   const example = parse(text ?? '') as { metadata: object }
   const body = { ...example, metadata: { ...example.metadata, namespace: 'default' } }

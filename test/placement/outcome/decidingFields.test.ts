@@ -7,7 +7,7 @@ import { DECIDING_FIELDS, isDeciding } from '../../../src/placement/outcome/deci
 const quoted = (words: readonly string[]): string => words.map(word => `\`${word}\``).join(', ')
 
 t.test('the page shows the table', async t => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/placement.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/states.md'), 'utf8')
   const rows = DECIDING_FIELDS.map(
     ({ what, of, fields }) => `| ${what} | ${of ? quoted(of) : 'any'} | ${quoted(fields)} |`,
   )

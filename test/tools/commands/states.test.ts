@@ -7,7 +7,7 @@ import { withStates, withSums } from '../../../tools/commands/states.ts'
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')
 const GROUP = read('openapi/groups/edge.kubestellar.io.yaml')
-const PAGE = read('docs/placement.md')
+const PAGE = read('docs/reference/states.md')
 const API = read('docs/reference/kinds.md')
 const states = Object.keys(COPY_STATES)
 const numbers = (length: number): number[] => Array.from({ length }, (_, i) => i + 1)
@@ -19,7 +19,7 @@ t.test('no two states have one rank, and no two counts one place or rung', async
   t.strictSame(sorted(Object.values(COPY_COUNTS).map(({ rung }) => rung)), numbers(COUNT_NAMES.length))
 })
 
-t.test('openapi/groups and docs/placement.md say what the table says; "npm run pages" writes them anew', async t => {
+t.test('openapi/groups and docs/reference/states.md say what the table says; "npm run pages" writes them anew', async t => {
   t.equal(withStates(GROUP), GROUP)
   t.equal(withSums(PAGE), PAGE)
   for (const [from, to] of [
