@@ -19,7 +19,7 @@ t.test('no two states have one rank, and no two counts one place or rung', async
   t.strictSame(sorted(Object.values(COPY_COUNTS).map(({ rung }) => rung)), numbers(COUNT_NAMES.length))
 })
 
-t.test('openapi/groups and docs/reference/states.md say what the table says; "npm run pages" writes them anew', async t => {
+t.test('openapi/groups and the page of states follow the table; "npm run pages" writes them anew', async t => {
   t.equal(withStates(GROUP), GROUP)
   t.equal(withSums(PAGE), PAGE)
   for (const [from, to] of [
