@@ -1,6 +1,6 @@
 /**
- * What docs/recipes.md says to type, recipes and all, as it stands there, with a real server, clusters and syncers; and what
- * docs/brake.md and docs/reference/kinds.md say about an EdgePlacement.
+ * The commands of docs/recipes.md with a real server, clusters and syncers, and those of
+ * docs/brake.md and docs/reference/kinds.md about an EdgePlacement.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** No page leads nowhere: each relative link of a Markdown file names a file or folder of the tree, and its anchor a heading there. */
+/** Each relative link of a Markdown file names a file or folder of the tree, each anchor a heading. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -31,7 +31,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
-/** What is wrong with the links of a page, by their target. */
+/** Dead targets of a page. */
 function deadLinks(page: string): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8')
   const targets = [...withoutCode(text).matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)|(?:href|src|srcset)="([^"]+)"/g)]

@@ -1,4 +1,4 @@
-/** The rooms of the code, worked out from the dependency rules over the files of the tree: a dot is an import that the rules allow. */
+/** The rooms of the code, computed from the dependency rules: a dot is an import that the rules allow. */
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
