@@ -148,6 +148,19 @@ t.test('a cluster that falls silent marks all its reports, with the time of its 
     (await watch.take(2)).map(({ object }) => marksOf(object)),
     [{}, {}],
   )
+  const reaches = (unreachableSince: string | null): Promise<unknown> => {
+    const body = { status: { outcome: { reachable: unreachableSince === null, unreachableSince } } }
+    return client.in(scene.inventory).patch(TARGETS, { name: 'oslo' }, 'merge', body, { subresource: 'status' })
+  }
+  for (const since of [SINCE, null]) {
+    await reaches(since)
+    const marks = since === null ? {} : { silent: since }
+    t.same(
+      (await watch.take(2)).map(({ object }) => marksOf(object)),
+      [marks, marks],
+      'so does one that its syncer does not reach',
+    )
+  }
   await client.in(a).patch(MAPS, { namespace: 'app', name: 'other' }, 'merge', { data: { x: 'last' } })
   t.match(await elsewhere.take(1), [{ object: { data: { x: 'last' } } }], 'other clusters send nothing of it')
 })

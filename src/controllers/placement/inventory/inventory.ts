@@ -28,7 +28,7 @@ export interface Target extends ObjectId {
   readonly uid: string
   readonly labels: Labels
   readonly available: boolean
-  /** RFC 3339: the last word of its syncer, which is silent now. */
+  /** RFC 3339: the last word of the cluster, which is silent now, or which its syncer does not reach. */
   readonly silentSince: string | undefined
   readonly unschedulable: boolean
   /** From when on nothing is placed there; never: infinite. */
@@ -220,8 +220,10 @@ function isAvailable(target: KubeObject): boolean {
   return ready ? ready.status === 'True' : typeof at(target.status, 'lastSyncerHeartbeatTime') === 'string'
 }
 
-/** A cluster without any word has reported nothing. */
+/** A cluster without any word has reported nothing. One that its syncer does not reach is silent, though its syncer is not. */
 function silentSinceOf(target: KubeObject): string | undefined {
+  const unreachableSince = at(target.status, 'outcome', 'unreachableSince')
+  if (typeof unreachableSince === 'string') return unreachableSince
   const heard = at(target.status, 'lastSyncerHeartbeatTime')
   return typeof heard === 'string' && conditionOf(target, 'Ready')?.status === 'False' ? heard : undefined
 }

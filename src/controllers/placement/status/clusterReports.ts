@@ -117,10 +117,15 @@ export class ClusterReports {
     const heldDeletions = reported.live ? heldDeletionsOf(reported) : at(known, 'heldDeletions')
     // what stands there may be from the archive
     const sinceRestore = reported.live && reported.compared ? this.#deps.restoredAt?.() : undefined
+    // of a cluster whose syncer is silent it stays as it said last
+    const isReachable = reported.live ? reported.unreachable !== true : wasReachable
+    const unreachableSince = isReachable
+      ? undefined
+      : str(known, 'unreachableSince') || timestamp(new Date(clock.now()))
     const news = {
       reporting: reported.live,
-      // of a cluster whose syncer is silent it stays as it said last
-      reachable: reported.live ? reported.unreachable !== true : wasReachable,
+      reachable: isReachable,
+      ...(unreachableSince !== undefined && { unreachableSince }),
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(reported, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
@@ -147,6 +152,7 @@ export class ClusterReports {
           ...news,
           lag,
           failures,
+          unreachableSince: unreachableSince ?? null,
           unlistedKinds: news.unlistedKinds ?? null,
           heldDeletions: heldDeletions ?? null,
           eviction: eviction ?? null,
@@ -157,7 +163,7 @@ export class ClusterReports {
       },
     }
     // before the status says it, as nobody would tell afterwards; told twice it is the same Event
-    if (news.reachable !== wasReachable) await events.record(space, target, news.reachable ? REACHABLE : UNREACHABLE)
+    if (isReachable !== wasReachable) await events.record(space, target, isReachable ? REACHABLE : UNREACHABLE)
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
     )

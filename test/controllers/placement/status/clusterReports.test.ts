@@ -123,14 +123,19 @@ t.test('that the syncer does not reach its cluster is told where people look aft
   Object.assign(said, { unreachable: true, compared: false })
   await look(10_000)
   t.match(status(), { outcome: { reporting: true, reachable: false } })
+  const since = at(status(), 'outcome', 'unreachableSince')
+  t.match(since, /^2\d{3}-.*Z$/)
   await look(10_000)
+  t.equal(at(status(), 'outcome', 'unreachableSince'), since)
   t.same(told, ['inv1 SyncTarget florin Warning ClusterUnreachable'])
   Object.assign(said, { unreachable: false, live: false })
   await look(10_000)
   t.equal(told.length, 1, 'nothing is known of a cluster whose syncer is silent')
+  t.equal(at(status(), 'outcome', 'unreachableSince'), since)
   said.live = true
   await look(10_000)
   t.same(told.slice(1), ['inv1 SyncTarget florin Normal ClusterReachable'])
+  t.equal(at(status(), 'outcome', 'unreachableSince'), undefined)
 })
 
 t.test('a change that the cluster takes at once is told nowhere', async t => {
