@@ -31,12 +31,10 @@ const SECTIONS: Readonly<
 > = {
   'README.md': {
     '## Two commands': [2, README],
-    '### 1. A server': [2, README, TOUR],
-    '### 2. Two spaces': [2, README, TOUR],
-    '### 3. A cluster joins': [4, README, TOUR],
-    '### 4. A workload is placed': [3, README, TOUR],
-    '### 5. All spaces at once': [1, README, TOUR],
-    '### 6. Away with it': [2, README, TOUR],
+    '### 1. A center and a cluster': [5, README, TOUR],
+    '### 2. A workload is placed': [2, README, TOUR],
+    '### 3. A look before the change': [1, README, TOUR],
+    '### 4. A slip, held and undone': [3, README, TOUR],
   },
   'docs/install.md': {
     '# Install': [1, INSTALL],
