@@ -188,7 +188,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     kubernetesService,
     turns: work,
     authority: options.spaces
-      ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands, types, previews })
+      ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands, types, previews, clock })
       : [],
     clock,
     random: Math.random,

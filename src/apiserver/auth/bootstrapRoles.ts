@@ -202,10 +202,16 @@ const ROLES: Record<string, RoleSpec> = {
 }
 
 /** What `admin`, `edit` and `view` hold of Orrery's own kinds, each in a role of its own: Kubernetes' rules stay as they are. */
+/** `approve` and `expedite` are asked where a rollout is approved or hurried. */
+const OWN_VERBS = { read: READ, write: WRITE, approve: ['approve', 'expedite'] }
+
 const OWN_KIND_ROLES: Record<string, RoleSpec> = Object.fromEntries(
-  Object.entries(OWN_KIND_RIGHTS).map(([role, { group, resources, verbs }]) => [
+  Object.entries(OWN_KIND_RIGHTS).map(([role, rights]) => [
     `system:kubestellar:aggregate-to-${role}`,
-    { aggregateTo: role, rules: [rule(group, [...resources], verbs === 'read' ? READ : WRITE)] },
+    {
+      aggregateTo: role,
+      rules: rights.map(({ group, resources, verbs }) => rule(group, [...resources], OWN_VERBS[verbs])),
+    },
   ]),
 )
 

@@ -16,7 +16,9 @@ import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
+import { rolloutGate, rolloutWrites } from './rolloutAdmission.ts'
 import { stayingObjects } from './stayingObjects.ts'
+import { strategyAdmission } from './strategyAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -33,6 +35,9 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     customizerAdmission,
     collectorAdmission,
     namedCollectors,
+    strategyAdmission,
+    rolloutGate,
+    rolloutWrites(deps),
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),

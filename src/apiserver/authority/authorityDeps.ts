@@ -16,5 +16,6 @@ export interface AuthorityDeps {
   authorizer: RbacAuthorizer
   demands: UpsyncDemands
   types: Pick<TypeRegistry, 'in'>
+  clock: () => Date
   previews: Pick<PreviewInbox, 'consequence' | 'saidOfNoLocation'>
 }

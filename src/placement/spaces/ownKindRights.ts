@@ -2,7 +2,7 @@
  * What the ClusterRoles `admin`, `edit` and `view` hold of Orrery's own kinds, beside what they hold of Kubernetes'. Whoever
  * may see a space sees where its workload goes; whoever may edit it places and describes clusters. Who consents, a workload
  * space to an inventory or an inventory to a space, decides for all the others there: that is for administrators. Nobody
- * writes by these roles what the center alone writes.
+ * writes by these roles what the center alone writes; of revisions and rollouts that is all but what the server leaves to people.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { PLACEMENT_PREVIEWS } from '../desks/placementPreview.ts'
@@ -15,6 +15,8 @@ import {
   INVENTORY_BINDINGS,
   LOCATIONS,
   PLACEMENT_GRANTS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
   SLICES,
   STATUS_COLLECTORS,
   SYNC_TARGETS,
@@ -25,25 +27,26 @@ interface KindRights {
   readonly group: string
   /** With sub-resources. */
   readonly resources: readonly string[]
-  readonly verbs: 'read' | 'write'
+  readonly verbs: 'read' | 'write' | 'approve'
 }
 
 /** Written by the center alone. */
 const REPORTED = [SLICES, GRANTED_LOCATIONS, WORK_STATUSES, CLUSTER_WORK_STATUSES, COMBINED_STATUSES]
 const EDITED = [EDGE_PLACEMENTS, CUSTOMIZERS, STATUS_COLLECTORS, LOCATIONS, SYNC_TARGETS]
+const STAGED = [PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS]
 const CONSENT = [INVENTORY_BINDINGS, PLACEMENT_GRANTS]
 const WITH_STATUS: ReadonlySet<string> = new Set(
-  [EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS, ...CONSENT].map(groupResourceName),
+  [EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS, PLACEMENT_ROLLOUTS, ...CONSENT].map(groupResourceName),
 )
 
 /** By the role that they are added to. `edit` holds what `view` does, `admin` what `edit` does. */
-export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', KindRights>> = {
-  admin: rights('write', CONSENT),
-  edit: rights('write', [...EDITED, PLACEMENT_PREVIEWS]),
-  view: rights('read', [...REPORTED, ...EDITED, ...CONSENT]),
+export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', readonly KindRights[]>> = {
+  admin: [rights('write', CONSENT), rights('approve', [PLACEMENT_ROLLOUTS])],
+  edit: [rights('write', [...EDITED, ...STAGED, PLACEMENT_PREVIEWS])],
+  view: [rights('read', [...REPORTED, ...EDITED, ...STAGED, ...CONSENT])],
 }
 
-function rights(verbs: 'read' | 'write', kinds: readonly GroupResource[]): KindRights {
+function rights(verbs: KindRights['verbs'], kinds: readonly GroupResource[]): KindRights {
   const resources = kinds.flatMap(kind =>
     verbs === 'read' && WITH_STATUS.has(groupResourceName(kind))
       ? [kind.resource, `${kind.resource}/status`]

@@ -34,6 +34,12 @@ export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...edge('clusterwor
 export const STATUS_COLLECTORS: GroupVersionResource = { ...edge('statuscollectors'), version: 'v1alpha1' }
 /** In a workload space, answered and not stored: the answers to it. */
 export const COMBINED_STATUSES: GroupVersionResource = { ...edge('combinedstatuses'), version: 'v1alpha1' }
+/** In a workload space, written by the center: what a placement wanted at a time. */
+export const PLACEMENT_REVISIONS: GroupVersionResource = { ...edge('placementrevisions'), version: 'v1alpha1' }
+/** In a workload space, the center's alone: one object as it is in a run of revisions. */
+export const PLACEMENT_CONTENTS: GroupVersionResource = { ...edge('placementcontents'), version: 'v1alpha1' }
+/** In a workload space, written by the center: how a revision comes to the clusters. */
+export const PLACEMENT_ROLLOUTS: GroupVersionResource = { ...edge('placementrollouts'), version: 'v1alpha1' }
 export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */

@@ -120,6 +120,8 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['ClusterWorkStatus', 'cwst', false, ''],
       ['StatusCollector', 'scol', false, ''],
       ['CombinedStatus', 'cst', true, ''],
+      ['PlacementRevision', 'prev', false, ''],
+      ['PlacementRollout', 'prol', false, 'status'],
     ],
   )
   t.same(
@@ -161,6 +163,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       'Applied',
       'Done',
       'Healthy',
+      'Rollout',
       'Refused',
       'Stale',
       'Age',

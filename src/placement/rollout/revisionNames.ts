@@ -1,0 +1,17 @@
+/** Names of what the center keeps of a placement's revisions. Pure. */
+import { hash } from 'node:crypto'
+import { shortName } from '../consent/consentObjects.ts'
+
+const MAX_NAME = 253
+/** Digits of a number, and the dot before them. */
+const MAX_NUMBER = 11
+
+/** Of the PlacementRevision or the PlacementRollout of a number. */
+export function revisionName(placement: string, number: number): string {
+  return `${shortName(placement, MAX_NAME - MAX_NUMBER)}.${number}`
+}
+
+/** Of the PlacementContent of an object from a revision on. */
+export function contentName(placementUid: string, key: string, from: number): string {
+  return `${placementUid}.${hash('sha256', key, 'hex').slice(0, 32)}.${from}`
+}

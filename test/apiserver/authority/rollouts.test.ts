@@ -1,0 +1,152 @@
+/** Strategies are refused with the field that is wrong; of revisions and rollouts people write what is theirs, and it is noted who did. */
+import t from 'tap'
+import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../src/placement/words/placement.ts'
+import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+
+const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
+await createSpace(api, 'shop')
+const shop = api.in('root:shop')
+const { services, store, tree } = server
+const center = embeddedClient({ services, store, tree, component: 'placement-translator' }).in(tree.idAt('root:shop')!)
+const PLACEMENTS = '/apis/edge.kubestellar.io/v2alpha1/edgeplacements'
+const V1ALPHA1 = '/apis/edge.kubestellar.io/v1alpha1'
+const ROLLOUT = `${V1ALPHA1}/placementrollouts/web.2`
+const REVISION = `${V1ALPHA1}/placementrevisions/web.2`
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+
+const groups = [
+  { groupName: 'canary', locationSelector: { matchLabels: { env: 'canary' } } },
+  { groupName: 'prod', locationSelector: { matchLabels: { env: 'prod' } }, approval: true },
+]
+const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1 }, decisionGroups: groups }
+const about = { placement: 'web', placementUID: 'u', revision: 2, by: 'carol', at: '2026-11-30T12:00:00Z' }
+await center.create(PLACEMENT_ROLLOUTS, {
+  apiVersion: 'edge.kubestellar.io/v1alpha1',
+  kind: 'PlacementRollout',
+  metadata: { name: 'web.2' },
+  spec: { ...about, from: 1, strategy },
+})
+await center.create(PLACEMENT_REVISIONS, {
+  apiVersion: 'edge.kubestellar.io/v1alpha1',
+  kind: 'PlacementRevision',
+  metadata: { name: 'web.2' },
+  spec: { ...about, objects: 3 },
+})
+
+const place = (rolloutStrategy: unknown) =>
+  shop.post(PLACEMENTS, { metadata: { generateName: 'p-' }, spec: { rolloutStrategy } })
+
+t.test('a strategy is refused with its field', async t => {
+  const base = String.raw`spec\.rolloutStrategy`
+  for (const [given, message] of [
+    [{ type: 'Canary' }, new RegExp(`${base}\\.type: Unsupported value: "Canary"`)],
+    [{ type: 'Progressive', progressive: { maxConcurrency: '5' } }, /must be the number 5 without quotes/],
+    [{ type: 'Progressive', progressive: { maxFailures: '200%' } }, /must be at most "100%"/],
+    [{ type: 'Progressive', windows: [{ from: '09:00', to: '09:00' }] }, /the window never opens/],
+    [{ type: 'Progressive', onFailure: 'Explode' }, new RegExp(`${base}\\.onFailure: Unsupported value`)],
+  ] as const)
+    t.match(await place(given), { code: 422, body: { reason: 'Invalid', message } }, JSON.stringify(given))
+  t.match(await place({ ...strategy, all: {} }), {
+    code: 201,
+    headers: { warning: /all: it has no effect with type Progressive/ },
+  })
+})
+
+t.test('a placement whose strategy is edited is judged again, and one that is edited elsewhere is not', async t => {
+  const { body } = await place(strategy)
+  const url = `${PLACEMENTS}/${body.metadata.name}`
+  const wrong = { spec: { rolloutStrategy: { progressive: { maxConcurrency: 0 } } } }
+  t.match(await shop.patch(url, 'merge', wrong), { code: 422, body: { message: /no cluster could ever begin/ } })
+  t.match(await shop.patch(url, 'merge', { spec: { paused: true } }), { code: 200 })
+})
+
+t.test('the center writes revisions and rollouts', async t => {
+  const theirs = {
+    code: 403,
+    body: { message: /the center writes it, and it goes with its EdgePlacement; people set spec\./ },
+  }
+  for (const url of [ROLLOUT, REVISION]) {
+    t.match(await shop.delete(url), theirs)
+    const { body } = await shop.get(url)
+    const copy = { ...body, metadata: { name: 'web.9' } }
+    t.match(await shop.post(url.replace('/web.2', ''), copy), theirs)
+    t.match(await shop.patch(url, 'merge', { spec: { revision: 7 } }), {
+      code: 422,
+      body: { message: /spec\.revision: Forbidden: the center writes it; people set spec\./ },
+    })
+  }
+  t.match(await shop.patch(`${ROLLOUT}/status`, 'merge', { status: { state: 'Done' } }), theirs)
+  t.match(await center.get(PLACEMENT_ROLLOUTS, { name: 'web.2' }), { spec: { revision: 2 } })
+  t.match(await center.get(PLACEMENT_REVISIONS, { name: 'web.2' }), { spec: { revision: 2 } })
+})
+
+t.test('a pause and a pin keep who set them, whatever a request says of that', async t => {
+  for (const [url, field, noted] of [
+    [ROLLOUT, 'paused', 'pausedBy'],
+    [REVISION, 'pinned', 'pinnedBy'],
+  ] as const) {
+    const forged = { spec: { [field]: true, [noted]: { by: 'mallory', at: '2020-01-01T00:00:00Z' } } }
+    const { body } = await shop.patch(url, 'merge', forged)
+    const spec = body.spec as Record<string, { by: string; at: string }>
+    t.not(spec[noted]?.by, 'mallory')
+    t.match(spec[noted], { by: /\w/, at: /^20/ })
+    t.match(await shop.patch(url, 'merge', { spec: { [noted]: { by: 'mallory' } } }), {
+      body: { spec: { [noted]: spec[noted] } },
+    })
+    const lifted = await shop.patch(url, 'merge', { spec: { [field]: false } })
+    t.notHas(lifted.body.spec, { [noted]: {} })
+  }
+})
+
+t.test('an approval is of a group that waits for one', async t => {
+  const approve = (group: string) => shop.patch(ROLLOUT, 'merge', { spec: { approvals: [{ group }] } })
+  t.match(await approve('canary'), {
+    code: 422,
+    body: { message: /approvals\[0\]\.group: Unsupported value: "canary": supported values: "prod"/ },
+  })
+  t.match(await approve('prod'), { code: 200, body: { spec: { approvals: [{ group: 'prod', by: /\w/, at: /^20/ }] } } })
+  await shop.patch(ROLLOUT, 'merge', { spec: { approvals: null } })
+})
+
+t.test('approving and hurrying take verbs of their own', async t => {
+  const rules = [
+    { nonResourceURLs: ['/'], verbs: ['access'] },
+    { apiGroups: ['edge.kubestellar.io'], resources: ['placementrollouts'], verbs: ['get', 'patch', 'update'] },
+  ]
+  await shop.ok(shop.post(`${RBAC}/clusterroles`, { metadata: { name: 'alice' }, rules }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'alice' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]
+  await shop.ok(shop.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'alice' }, roleRef, subjects }))
+  const alice = shop.as(ALICE)
+  t.match(await alice.patch(ROLLOUT, 'merge', { spec: { paused: true } }), {
+    code: 200,
+    body: { spec: { pausedBy: { by: 'alice' } } },
+  })
+  const approval = { spec: { approvals: [{ group: 'prod' }] } }
+  t.match(await alice.patch(ROLLOUT, 'merge', approval), {
+    code: 403,
+    body: { message: /"alice" cannot approve resource "placementrollouts"/ },
+  })
+  t.match(await alice.patch(ROLLOUT, 'merge', { spec: { urgent: true } }), {
+    code: 403,
+    body: { message: /cannot expedite/ },
+  })
+  const more = [
+    {
+      op: 'add',
+      path: '/rules/-',
+      value: { apiGroups: ['edge.kubestellar.io'], resources: ['placementrollouts'], verbs: ['approve'] },
+    },
+  ]
+  await shop.ok(shop.patch(`${RBAC}/clusterroles/alice`, 'json', more))
+  t.match(await alice.patch(ROLLOUT, 'merge', approval), {
+    code: 200,
+    body: { spec: { approvals: [{ group: 'prod', by: 'alice' }] } },
+  })
+  t.match(await alice.patch(ROLLOUT, 'merge', { spec: { urgent: true } }), { code: 403 })
+  t.match(await shop.patch(ROLLOUT, 'merge', { spec: { urgent: true } }), {
+    code: 200,
+    body: { spec: { urgent: true, urgentBy: { by: /\w/ }, approvals: [{ by: 'alice' }] } },
+  })
+})
