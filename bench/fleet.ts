@@ -115,6 +115,7 @@ class Loop {
       mirror: feed.mirror,
       refusals: new Refusals(silentLogger, () => config.soon()),
       orders: () => ({}),
+      associated: () => undefined,
     })
     void feed.run(mailbox, this.#end.signal)
     void reporter.run(this.#end.signal)

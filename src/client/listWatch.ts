@@ -36,6 +36,10 @@ export interface ListWatchOptions extends Omit<Runtime, 'logger'> {
   /** As in {@link ListAllOptions}. */
   mostBytes?: number
   logger?: Logger
+  /** What is held of each object. Default: all of it. */
+  keep?: (object: KubeObject) => KubeObject
+  /** Hears why a list or a watch failed; it is tried again. */
+  onFailure?: (error: unknown) => void
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }
@@ -52,7 +56,7 @@ export async function* listWatch(
   options: ListWatchOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly InformerEvent[], void, void> {
-  const { client, resource, logger = silentLogger, clock, random } = options
+  const { client, resource, logger = silentLogger, clock, random, keep = object => object } = options
   const selection = selectionOf(options)
   let version: string | undefined
   // Each minute for each watch, and of no use where a resource changes seldom: its version stays good to resume from.
@@ -66,7 +70,7 @@ export async function* listWatch(
     try {
       if (version === undefined) {
         const { pageSize: limit = 500, mostBytes } = options
-        const list = await listAll(client, resource, { ...selection, limit, ...(mostBytes && { mostBytes }) })
+        const list = await listAll(client, resource, { ...selection, limit, ...(mostBytes && { mostBytes }) }, keep)
         if (signal.aborted) return
         version = list.resourceVersion
         const items = list.items.map(object => ({ type: 'initApply', object }) as const)
@@ -80,7 +84,7 @@ export async function* listWatch(
           if (event.type === 'BOOKMARK') version = event.resourceVersion
           else {
             version = event.object.metadata.resourceVersion ?? version
-            events.push({ type: event.type === 'DELETED' ? 'delete' : 'apply', object: event.object })
+            events.push({ type: event.type === 'DELETED' ? 'delete' : 'apply', object: keep(event.object) })
           }
         }
         if (events.length > 0) yield events
@@ -89,6 +93,7 @@ export async function* listWatch(
     } catch (error) {
       if (signal.aborted) return
       failures = isWell() ? 1 : failures + 1
+      options.onFailure?.(error)
       if (version !== undefined && mustRelist(error)) {
         logger.info({ resource, version, err: error }, 'watch cannot resume, listing again')
         version = undefined

@@ -13,6 +13,7 @@ import type { KubeObject } from '../apimachinery/object.ts'
 import { retrying } from '../client/retrying.ts'
 import type { WorkRuntime } from '../client/runtime.ts'
 import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
+import type { AssociatedStatus } from '../placement/desks/syncerConfig.ts'
 import type { ClusterVersions } from '../placement/outcome/outcome.ts'
 import { Departure } from './down/departure.ts'
 import { Downsync } from './down/downsync.ts'
@@ -29,6 +30,7 @@ import { ClusterSight } from './sees/clusterSight.ts'
 import { ServedResources } from './sees/served.ts'
 import { Reports } from './tells/reports.ts'
 import type { SyncerStatus } from './tells/syncerStatus.ts'
+import { AssociatedRoom } from './up/associatedRoom.ts'
 import { type ReturnStatusDeps, returnStatus } from './up/returnStatus.ts'
 import { StatusLimit } from './up/statusLimit.ts'
 import { Upsync } from './up/upsync.ts'
@@ -50,6 +52,8 @@ interface CarriageDeps extends Omit<WorkRuntime, 'guard' | 'logger'> {
 
 /** Objects that are brought at a time; how many requests a cluster has of us at a time its client says. */
 const CONCURRENCY = 16
+/** Placements whose associated objects are not all carried up; the report is part of a status. */
+const MAX_LEFT_OUT = 100
 const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 export class Carriage {
@@ -65,6 +69,7 @@ export class Carriage {
   readonly #downsync: Downsync
   readonly #statusReturn: ReturnStatusDeps
   readonly #upsync: Upsync
+  readonly #room: AssociatedRoom
   /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
   readonly #complete = Promise.withResolvers<void>()
   readonly #known = Promise.withResolvers<void>()
@@ -117,6 +122,7 @@ export class Carriage {
       versions,
       position: () => this.feed.position,
       orders: () => this.orders.report(),
+      associated: () => this.#associatedStatus(),
       compare: key => this.#downsync.compare(key),
       onUpgrade: () => this.#side.askAnew(),
       logger,
@@ -135,8 +141,9 @@ export class Carriage {
       signal,
       onProjected: (resource, change) => this.#downsync.observed(resource, change),
       onConfig: () => this.#reports.configAppeared(),
+      onAssociates: () => this.#reports.associatedChanged(),
     })
-    const { projected, born, definitions, served } = this.#side
+    const { projected, born, definitions, associates, served } = this.#side
     const plan = () => this.#side.plan
     served.onChange(() => this.#reports.served(served.all()))
     this.sight = new ClusterSight({
@@ -181,9 +188,23 @@ export class Carriage {
       emptied: new EmptiedNamespaces(context),
       onProduced: key => queues.status.add(key),
     })
+    this.#room = new AssociatedRoom(
+      clock,
+      () => this.#reports.associatedChanged(),
+      key => queues.up.add(key),
+    )
     const back = { mailbox, served: this.#mailboxServed, statusLimit: new StatusLimit(logger) }
     this.#statusReturn = { ...context, ...back, downsync: this.#downsync }
-    this.#upsync = new Upsync({ ...context, ...back, clusterServed: served, born, definitions, refusals })
+    this.#upsync = new Upsync({
+      ...context,
+      ...back,
+      clusterServed: served,
+      born,
+      definitions,
+      associates,
+      room: this.#room,
+      refusals,
+    })
     const departure = new Departure({ ...context, forgetMailbox: () => custody.forgetMailbox(), signal })
     this.orders = new Orders({
       mirror,
@@ -249,6 +270,12 @@ export class Carriage {
       refused: this.#reports.refusals.count,
       kept: this.#deps.state.isKept ? this.feed.isKept : undefined,
     }
+  }
+
+  #associatedStatus(): AssociatedStatus | undefined {
+    const leftOut = this.#room.report().slice(0, MAX_LEFT_OUT)
+    const { notAllowed } = this.#side.associates
+    return leftOut.length + notAllowed.length === 0 ? undefined : { leftOut, notAllowed }
   }
 
   #mailboxChanged({ key, object, previous, revision, isInferred }: MailboxChange): void {

@@ -103,6 +103,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     signal,
     onProjected() {},
     onConfig() {},
+    onAssociates() {},
   })
   const { served, projected: watches } = side
   const reading = feed.run(given.name, signal)

@@ -6,6 +6,8 @@
  * credential is good for nothing, not even for what every authenticated user may do. What of an object may change is for
  * admission (syncerWrites.ts); here is what is known without the object.
  */
+
+import { isAssociable } from '../../placement/associated/associated.ts'
 import { OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
 import { isPowerful } from '../../placement/select/upsyncSets.ts'
 import { BOOTSTRAP_ACCOUNT } from '../../placement/spaces/syncerBootstrap.ts'
@@ -90,6 +92,8 @@ export class MailboxRules implements BuiltinRules {
     // What it carried up it takes away, also when no set asks for it any more: admission knows it by its mark.
     if (verb === 'delete') return ALLOWED
     if (verb !== 'create') return no(MAY)
+    // Whether it belongs to a copy that asks for it only the object tells: admission looks.
+    if (isAssociable(resource)) return ALLOWED
     return this.#deps.demands
       .of(space)
       .then(sets => (isDemanded(sets, { resource, namespace, name }) ? ALLOWED : no(MAY)))
@@ -110,7 +114,7 @@ function bootstrap({ verb, resource, path }: Attributes, space: string): Decisio
 }
 
 const MAY =
-  'a syncer may write the status of what was placed in its mailbox, and what an upsync set of the mailbox names'
+  'a syncer writes the status of placed objects, and objects that an upsync set or a copy in its mailbox asks for'
 
 function no(reason: string): Decision {
   return { allowed: false, reason }

@@ -17,7 +17,7 @@ import type { UpsyncDemands } from './upsyncDemands.ts'
 
 export interface SyncerWritesDeps {
   tree: Pick<SpaceTree, 'pathOf'>
-  demands: Pick<UpsyncDemands, 'of'>
+  demands: Pick<UpsyncDemands, 'of' | 'associates'>
 }
 
 /** Types of Secret that are credentials of the server that holds them. */
@@ -38,7 +38,8 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
         throw statusError.forbidden(type, name, why)
       }
       const target = { resource: type, namespace: object.metadata.namespace ?? '', name }
-      const isCarried = async (): Promise<boolean> => isDemanded(await demands.of(context.space), target)
+      const isCarried = async (): Promise<boolean> =>
+        isDemanded(await demands.of(context.space), target) || (await demands.associates(context.space, type, object))
       if (subresource === 'status') {
         const known = isReport(type) || (old && isProjected(old)) || (isBorn(old) && (await isCarried()))
         if (!known) refuse(`a syncer reports the status of what was placed here (label ${PROJECTED_LABEL}) only`)
@@ -50,7 +51,8 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       if (old !== undefined && isProjected(old)) return
       const isDeleted = operation === 'DELETE'
       // What came by a set has to go when the set is gone.
-      if (!isDeleted && !(await isCarried())) refuse('no upsync set of the mailbox names it')
+      if (!isDeleted && !(await isCarried()))
+        refuse('no upsync set of the mailbox names it, and no copy there asks for it')
       if ((isDeleted || old !== undefined) && !isBorn(old))
         refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
       if (isDeleted) return

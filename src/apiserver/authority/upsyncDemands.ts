@@ -1,17 +1,20 @@
 /**
  * What each mailbox asks its cluster for: the upsync sets of its SyncerConfigs and EdgeSyncConfigs. Read when somebody wants to
  * write such an object, and forgotten inside the commit that changes one of the configs: mailboxes that ask for nothing, and
- * heartbeats, cost nothing.
+ * heartbeats, cost nothing. Wishes for associated objects stand on the copy that these belong to.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { askFor, asksOf, associatedWith } from '../../placement/associated/associated.ts'
 import { type UpsyncSet, upsyncSets } from '../../placement/select/upsyncSets.ts'
-import { EDGE_SYNC_CONFIGS, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
+import { EDGE_SYNC_CONFIGS, isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
 export interface UpsyncDemandsDeps {
-  store: Pick<Store, 'list' | 'project'>
+  store: Pick<Store, 'get' | 'list' | 'project'>
   types: Pick<TypeRegistry, 'in'>
 }
 
@@ -43,6 +46,17 @@ export class UpsyncDemands {
       if (this.#sets.peek(space) === read) this.#sets.delete(space)
     })
     return read
+  }
+
+  /** Whether an object belongs to a copy in the mailbox that asks for associated objects of its kind. They share a Namespace. */
+  async associates(space: string, kind: GroupResource, object: Readonly<KubeObject>): Promise<boolean> {
+    const association = associatedWith(object)
+    if (!association) return false
+    const { group, resource, namespace, name } = parseObjectKey(association.root)
+    if (namespace !== (object.metadata.namespace ?? '')) return false
+    const stored = await this.#deps.store.get({ space, group, resource, namespace, name })
+    const root = stored && decodeObject(stored)
+    return root !== undefined && isProjected(root) && askFor(asksOf(root), kind) !== undefined
   }
 
   async #read(space: string): Promise<readonly UpsyncSet[]> {

@@ -129,7 +129,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   const knownMailbox = mailboxes.known.bind(mailboxes)
   const readiness = new Readiness({ join, workloads, topology: deps.topology, mailboxes, tasks, known })
   const inHand = new CopiesInHand(join, mailboxes)
-  const records = new UpsyncRecords(client, tasks)
+  const records = new UpsyncRecords(client, tasks, join)
   const unschedulable = new UnschedulableMailboxes(name => knownMailbox(name)?.space)
   const cameFrom = (name: string, key: string): string | undefined => mailbox(name)?.copies.get(key)?.owner
   const explained = explainedClient(client, { join, places, cameFrom })

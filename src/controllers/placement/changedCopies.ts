@@ -20,6 +20,7 @@ export class ChangedCopies {
     switch (what) {
       case 'content':
         tasks.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.get(mailbox)?.ownerOf(key) })
+        this.#associated(mailbox, key)
         break
       case 'standing':
         for (const { space } of claims ?? join.sourcesOf(mailbox, key)) tasks.add({ type: 'source', space, key })
@@ -34,10 +35,17 @@ export class ChangedCopies {
       case 'converged':
         for (const { space, placements } of claims ?? join.sourcesOf(mailbox, key))
           for (const name of placements) tasks.report(space, name)
+        if (what === 'converged') this.#associated(mailbox, key)
         break
       case 'remark':
         tasks.reportAll(join.leadsFor(mailbox, key))
     }
+  }
+
+  /** Others may ask for what belongs to a copy that is written, or gone. */
+  #associated(mailbox: string, root: string): void {
+    for (const key of this.#mailboxes.get(mailbox)?.associated.get(root) ?? [])
+      this.#tasks.add({ type: 'asked', mailbox, key })
   }
 
   mailboxChanged(mailbox: string): void {

@@ -1,5 +1,6 @@
 /** Allowance of several grants together, with answers remembered: thousands of copies need few kinds and namespaces. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { grantedKinds } from '../associated/associated.ts'
 import { compileUpsync, type Matchable, type PlacementSpec, upsyncs } from '../select/placementSpec.ts'
 import type { Reason } from '../words/reason.ts'
 import { type Grant, type Placed, type Refusal, refusalOf } from './grant.ts'
@@ -72,6 +73,15 @@ export class Allowance {
       this.#cuts.set(spec, cut)
     }
     return cut
+  }
+
+  /** Kinds of associated objects that a placement asks for, as far as they are allowed. */
+  associated({ associated: wish }: PlacementSpec): readonly string[] {
+    if (!wish || this.#refuses) return []
+    return grantedKinds(
+      wish.kinds,
+      this.#grants.flatMap(grant => grant.associated),
+    )
   }
 
   /** Whether an object is carried up by the sets of a placement, as far as they are allowed. */

@@ -30,6 +30,7 @@ export const EVERYTHING = {
   clusterScoped: true,
   grantingKinds: true,
   upsync: [{ apiGroup: '*', resources: ['*'] }],
+  associated: ['*'],
 }
 
 /** `spec.path` of an InventoryBinding; `''` where it says none. */

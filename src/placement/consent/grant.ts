@@ -43,6 +43,8 @@ export interface Grant {
   /** Whether what is placed takes over what clusters held before under its name. */
   readonly adoptExisting: boolean
   readonly upsync: readonly UpsyncRule[]
+  /** Kinds of associated objects that may be carried up: patterns of `resource.group`. */
+  readonly associated: readonly string[]
 }
 
 /** An object that is to be placed. `namespace` is `''` for a cluster-scoped one. */
@@ -98,6 +100,7 @@ export function compileGrant(object: KubeObject): Grant {
       namespaces: rule.namespaces === undefined ? undefined : texts(rule.namespaces),
       names: rule.names === undefined ? undefined : texts(rule.names),
     })),
+    associated: texts(spec.associated),
   }
 }
 

@@ -1,5 +1,7 @@
 /** An adaptation: the ways in which a copy differs from its source, by the claim that it has. Pure. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { AssociatedAsk } from '../associated/associated.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../words/placement.ts'
 
 export interface Adaptation {
@@ -9,11 +11,13 @@ export interface Adaptation {
   readonly adopt: boolean
   /** JSON pointers to fields that are left to the clusters. */
   readonly left: readonly string[]
+  /** Wishes for associated objects, by name of the placement. */
+  readonly associated: readonly AssociatedAsk[]
 }
 
 export function sameAdaptation(a: Adaptation, b: Adaptation): boolean {
   if (a.implied !== b.implied || a.preserve !== b.preserve || a.adopt !== b.adopt) return false
-  return a.left.length === b.left.length && a.left.every((pointer, i) => pointer === b.left[i])
+  return equalJson(a.left, b.left) && equalJson(a.associated, b.associated)
 }
 
 export function wantsExpansion(object: KubeObject): boolean {

@@ -10,9 +10,11 @@ import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import { isServersKey, LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { type AssociatedAsk, asksText } from '../associated/associated.ts'
 import { goesToMailbox, JOB_LABELS } from '../words/marks.ts'
 import {
   ADOPT,
+  ASSOCIATED_ANNOTATION,
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
   OWNED_SINCE_ANNOTATION,
@@ -45,6 +47,8 @@ export interface Projection {
   readonly owners: readonly CarriedOwner[]
   /** Pointers to what is left to its cluster. */
   readonly left: readonly string[]
+  /** Wishes for associated objects. */
+  readonly associated: readonly AssociatedAsk[]
 }
 
 interface ProjectedKeys {
@@ -63,13 +67,14 @@ interface Circumstances {
   readonly adopt?: boolean
   readonly owners?: readonly CarriedOwner[]
   readonly left?: readonly string[]
+  readonly associated?: readonly AssociatedAsk[]
 }
 
 /** `object` is the owner's, customized already. */
 export function project(
   owner: string,
   object: KubeObject,
-  { implied = false, preserve = false, adopt = false, owners = [], left = [] }: Circumstances = {},
+  { implied = false, preserve = false, adopt = false, owners = [], left = [], associated = [] }: Circumstances = {},
 ): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
@@ -88,6 +93,7 @@ export function project(
     implied,
     owners,
     left,
+    associated,
   }
 }
 
@@ -165,11 +171,12 @@ export function ownerOf(copy: KubeObject): string {
 }
 
 /** Not there where there is nothing to say. */
-const RECORDS = [IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION, LEFT_FIELDS_ANNOTATION]
+const RECORDS = [IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION, LEFT_FIELDS_ANNOTATION, ASSOCIATED_ANNOTATION]
 
 function records(projection: Projection): Record<string, string> {
   const owners = carriedOwnersText(projection.owners)
   const left = leftFieldsText(projection.left)
+  const associated = asksText(projection.associated)
   const keys: ProjectedKeys = {
     labels: Object.keys(projection.labels).sort(),
     annotations: Object.keys(projection.annotations).sort(),
@@ -181,6 +188,7 @@ function records(projection: Projection): Record<string, string> {
     ...(projection.implied && { [IMPLIED_ANNOTATION]: 'true' }),
     ...(owners !== undefined && { [OWNER_REFERENCES_ANNOTATION]: owners }),
     ...(left !== undefined && { [LEFT_FIELDS_ANNOTATION]: left }),
+    ...(associated !== undefined && { [ASSOCIATED_ANNOTATION]: associated }),
   }
 }
 

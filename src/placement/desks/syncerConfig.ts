@@ -3,7 +3,7 @@
  * said again here: who reads the lists gets them made from the mailbox (derivedLists.ts of the server). So an object that comes
  * or goes is no change of it, however many there are.
  */
-import { at } from '../../apimachinery/fields.ts'
+import { at, objects, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { UpsyncSet } from '../select/placementSpec.ts'
@@ -63,4 +63,29 @@ function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): 
 /** Whether the syncer reports that the mailbox has no room for more of what it should carry up. */
 export function isUpsyncFull({ status }: KubeObject): boolean {
   return Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
+}
+
+/** How many objects that belong to a placement were left out: for want of room, or because its Events are older than others. */
+export interface AssociatedReport {
+  readonly space: string
+  readonly placement: string
+  readonly leftOut: number
+}
+
+/** The part of a SyncerConfig's status about associated objects. */
+export interface AssociatedStatus {
+  readonly leftOut: readonly AssociatedReport[]
+  /** Kinds that the syncer may not read. */
+  readonly notAllowed: readonly string[]
+}
+
+export function associatedStatus({ status }: KubeObject): AssociatedStatus {
+  return {
+    leftOut: objects(status, 'associated', 'leftOut').map(one => ({
+      space: str(one.space),
+      placement: str(one.placement),
+      leftOut: Number(one.leftOut) || 0,
+    })),
+    notAllowed: strings(at(status, 'associated', 'notAllowed')),
+  }
 }

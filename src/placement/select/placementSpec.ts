@@ -8,6 +8,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { type AssociatedWish, associatedWish } from '../associated/associated.ts'
 import { type LeftRule, leftRules } from '../content/leftRules.ts'
 import { groupOfTest } from '../words/placement.ts'
 import { isAmong, type KindLimits, kindLimitsOf, limitOf } from './selectedKinds.ts'
@@ -76,6 +77,8 @@ export interface PlacementSpec {
   readonly isPaused: boolean
   /** What of the objects is left to the clusters. */
   readonly left: readonly LeftRule[]
+  /** Kinds of associated objects that are to be carried up. */
+  readonly associated: AssociatedWish | undefined
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
 }
@@ -112,6 +115,7 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     preserves: spec.preserveResourcesOnDeletion === true,
     isPaused: spec.paused === true,
     left: leftRules(spec),
+    associated: associatedWish(spec),
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
   }
 }

@@ -5,6 +5,8 @@
 import { isServersKey, LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import {
   ADOPT,
+  ASSOCIATED_ANNOTATION,
+  ASSOCIATED_WITH,
   CONFLICT_ANNOTATION,
   CREATE_ONLY,
   CUSTOMIZATION_ERROR_ANNOTATION,
@@ -66,6 +68,7 @@ export const MARKS: Readonly<Record<string, Mark>> = {
   [OWNED_SINCE_ANNOTATION]: account,
   [OWNER_REFERENCES_ANNOTATION]: account,
   [LEFT_FIELDS_ANNOTATION]: account,
+  [ASSOCIATED_ANNOTATION]: account,
   [IMPLIED_ANNOTATION]: account,
   [UPSYNCED_FOR]: account,
   [DIFFERENCES_ANNOTATION]: account,
@@ -77,6 +80,7 @@ export const MARKS: Readonly<Record<string, Mark>> = {
   [CONFLICT_ANNOTATION]: note,
   [DOWNSYNCED]: { ...account, by: 'syncer' },
   [UPSYNCED]: { ...account, by: 'syncer' },
+  [ASSOCIATED_WITH]: { ...account, by: 'syncer' },
 }
 
 const keysOf = (has: (mark: Mark) => boolean): ReadonlySet<string> =>

@@ -82,6 +82,8 @@ export const OWNED_SINCE_ANNOTATION = `${EDGE_GROUP}/owned-since`
 export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
 /** On the copy, JSON: pointers to the fields that are left to the cluster once the object is there. */
 export const LEFT_FIELDS_ANNOTATION = `${EDGE_GROUP}/left-fields`
+/** On copies in mailboxes: wishes for associated objects, as JSON. */
+export const ASSOCIATED_ANNOTATION = `${EDGE_GROUP}/associated`
 
 /** On a report of a cluster, JSON: fields that the cluster does not hold as they were sent, with both values. */
 export const DIFFERENCES_ANNOTATION = `${EDGE_GROUP}/differences`
@@ -142,6 +144,8 @@ export const STAND_IN_ANNOTATION = `${EDGE_GROUP}/stand-in`
 /** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
 export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`
+/** On associated objects in mailboxes: their way to the copy that they belong to, as JSON. */
+export const ASSOCIATED_WITH = `${EDGE_GROUP}/associated-with`
 /** Why a syncer does not carry an object up, in the status of its SyncerConfig: the mailbox's budget for that is used up. */
 export const UPSYNC_FULL = 'UpsyncBudgetExceeded'
 /** On the object in the mailbox that was carried up, by the center: ids of the spaces that asked for it, comma-separated. */

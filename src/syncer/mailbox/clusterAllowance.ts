@@ -42,6 +42,8 @@ export interface AllowLists {
   kinds?: readonly string[]
   /** Of the same; cluster-scoped kinds. */
   clusterScoped?: readonly string[]
+  /** Of `resource.group`; kinds that are reported of what clusters make for copies, beside those that are carried. */
+  associated?: readonly string[]
 }
 
 const PATTERN = /^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$/
@@ -74,6 +76,16 @@ export class ClusterAllowance {
     return allows(namespaced ? this.#lists.kinds : (this.#lists.clusterScoped ?? []), groupResourceName(resource))
   }
 
+  /** Whether any object of a kind may be reported that the cluster made for a copy. */
+  mayReport(resource: GroupResource, namespaced: boolean): boolean {
+    return this.mayCarry(resource, namespaced) || allows(this.#lists.associated ?? [], groupResourceName(resource))
+  }
+
+  /** Whether one of a kind that may be reported is in a namespace that is allowed. */
+  reportsFrom({ namespace }: SyncKey): boolean {
+    return this.#any || namespace === '' || allows(this.#lists.namespaces, namespace)
+  }
+
   /** Patterns for kinds that match none of these, by flag. */
   unmatched(served: Iterable<GroupResource & { namespaced: boolean }>): string[] {
     const all = [...served]
@@ -102,10 +114,11 @@ export class ClusterAllowance {
   }
 
   #flags(): [keyof typeof EXAMPLES, readonly string[]][] {
-    const { namespaces = [], kinds = [], clusterScoped = [] } = this.#lists
+    const { namespaces = [], kinds = [], clusterScoped = [], associated = [] } = this.#lists
     return [
       ['--allow-namespaces', namespaces],
       ['--allow-kinds', kinds],
+      ['--associated-kinds', associated],
       ['--allow-cluster-scoped', clusterScoped],
     ]
   }
@@ -114,6 +127,7 @@ export class ClusterAllowance {
 const EXAMPLES = {
   '--allow-namespaces': 'write names such as shop or team-*',
   '--allow-kinds': 'write resource.group such as deployments.apps, *.apps or configmaps',
+  '--associated-kinds': 'write resource.group such as pods, replicasets.apps or events',
   '--allow-cluster-scoped': 'write resource.group such as customresourcedefinitions.apiextensions.k8s.io',
 } as const
 

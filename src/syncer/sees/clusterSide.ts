@@ -25,6 +25,7 @@ import {
   wantsDefinition,
 } from '../mailbox/syncPlan.ts'
 import { isUpsynced } from '../objects/marks.ts'
+import { Associates } from './associates.ts'
 import { PROJECTED } from './clusterLists.ts'
 import { ClusterWatches } from './clusterWatches.ts'
 import { findLeftovers } from './leftovers.ts'
@@ -42,6 +43,8 @@ interface ClusterSideDeps extends Runtime {
   onProjected(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void
   /** A config appeared in the mailbox. */
   onConfig(): void
+  /** Kinds that the syncer may not read of what the cluster makes for copies may be others. */
+  onAssociates(): void
 }
 
 /** An object of the mailbox or the cluster. */
@@ -57,6 +60,7 @@ export class ClusterSide {
   /** Whole resources that upsync sets name. */
   readonly born: ClusterWatches
   readonly definitions: ClusterWatches
+  readonly associates: Associates
   readonly #deps: ClusterSideDeps
   /** Kinds that upsync asks for and that may not be carried. */
   readonly #unwatched = new Set<string>()
@@ -89,6 +93,12 @@ export class ClusterSide {
       onSynced,
       onChange: (_resource, { type, object }) => this.#definitionChanged(object, type === 'delete'),
     })
+    this.associates = new Associates({
+      ...deps,
+      served: this.served,
+      placed: key => this.projected.get(key, key),
+      arePlacedKnown: kind => this.projected.hasSynced(kind),
+    })
     this.served.onChange(({ changed }) => this.#clusterServes(changed))
     mailboxServed.onChange(({ changed }) => this.#mailboxServes(changed))
   }
@@ -108,10 +118,17 @@ export class ClusterSide {
     const crds = this.served.find(CRDS)
     if (crds) this.definitions.want([crds])
     this.#watch()
+    this.associates.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.projected.stop(), this.born.stop(), this.definitions.stop(), ...this.#tasks])
+    await Promise.all([
+      this.projected.stop(),
+      this.born.stop(),
+      this.definitions.stop(),
+      this.associates.stop(),
+      ...this.#tasks,
+    ])
   }
 
   mailboxChanged(
@@ -127,6 +144,7 @@ export class ClusterSide {
       if (!isSame || carries(object) !== carries(previous)) this.#planChanges()
       return
     }
+    this.associates.mailboxChanged(key, object)
     const projected = this.#inMailbox.changed(key, object, previous)
     if (projected.kinds) this.#planChanges()
     if (projected.namespace) queues.down.add(projected.namespace)
@@ -139,6 +157,8 @@ export class ClusterSide {
   /** The mirror is whole: everything is looked at, absences count from now on. */
   mailboxComplete(): void {
     this.#inMailbox.recount()
+    for (const { resource, object } of this.#deps.mirror.values())
+      this.associates.mailboxChanged(keyOf(resource, object), object)
     this.#planChanges()
     this.lookAtAll()
   }
@@ -152,6 +172,7 @@ export class ClusterSide {
     this.#add('up', mirror.values(), isBorn)
     this.#add('down', this.projected.objects())
     this.#add('up', this.born.objects())
+    this.associates.lookAtAll()
   }
 
   #add(
@@ -164,7 +185,12 @@ export class ClusterSide {
 
   /** The cluster was out of reach, and may be another than before: what is known of it is asked anew. */
   async listAnew(): Promise<void> {
-    await Promise.all([this.projected.listAnew(), this.born.listAnew(), this.definitions.listAnew()])
+    await Promise.all([
+      this.projected.listAnew(),
+      this.born.listAnew(),
+      this.definitions.listAnew(),
+      this.associates.listAnew(),
+    ])
   }
 
   /** As {@link findLeftovers}. Each that is found is queued, too. */
@@ -245,6 +271,7 @@ export class ClusterSide {
     const { mirror } = this.#deps
     this.#planChanges() // kinds may have learnt their resources
     this.#watch()
+    this.associates.watch()
     const isChanged = ({ resource }: Held): boolean => changed.has(groupResourceName(resource))
     this.#add('down', mirror.values(), isChanged)
     this.#add('up', mirror.values(), one => isChanged(one) && isBorn(one))
@@ -255,6 +282,7 @@ export class ClusterSide {
     this.#watch()
     const isChanged = ({ resource }: Held): boolean => changed.has(groupResourceName(resource))
     this.#add('up', this.born.objects(), isChanged)
+    this.associates.lookAtAll()
     this.#add('status', this.projected.objects(), isChanged)
   }
 
@@ -264,6 +292,7 @@ export class ClusterSide {
     this.#deps.onProjected(resource, { type, object })
     queues.down.add(key)
     queues.status.add(key)
+    this.associates.placedChanged(key)
     if (type !== 'delete' || groupResourceName(key) !== 'namespaces') return
     // objects that waited for the end of the Namespace can be applied now
     this.#add('down', mirror.values(), ({ object: inside }) => inside.metadata.namespace === key.name)

@@ -40,6 +40,10 @@ interface ClusterWatchesDeps extends Runtime {
    * have been there then, and no watch tells that it went.
    */
   onMissing?(key: SyncKey): void
+  /** What is held of each object. Default: all of it. */
+  keep?: (object: KubeObject) => KubeObject
+  /** A list or watch of a resource failed, and is tried again. */
+  onFailure?(resource: GroupVersionResource, error: unknown): void
 }
 
 export class ClusterWatches {
@@ -124,10 +128,15 @@ export class ClusterWatches {
 
   /** @param before knew the resource until now; of what the first list does not hold any more the end is told */
   #start(resource: GroupVersionResource, before?: Watched): Watched {
-    const { clock, onChange, onSynced, onMissing } = this.#deps
+    const { clock, onChange, onSynced, onMissing, onFailure } = this.#deps
     const early = before?.early ?? new Map<string, SyncKey>()
     const stop = new AbortController()
-    const informer = new Informer({ ...this.#deps, resource, mostBytes: CLUSTER_LIST.mostBytes })
+    const informer = new Informer({
+      ...this.#deps,
+      resource,
+      mostBytes: CLUSTER_LIST.mostBytes,
+      onFailure: error => onFailure?.(resource, error),
+    })
     informer.subscribe(change => onChange(resource, change))
     if (before)
       void informer.synced.then(() => {

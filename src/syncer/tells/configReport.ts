@@ -5,6 +5,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { aborted, type Clock, pause } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { AssociatedStatus } from '../../placement/desks/syncerConfig.ts'
 import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type LeaveReport, type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
@@ -21,6 +22,7 @@ interface Report {
   readonly refused: RefusalReport | null
   readonly paused: true | null
   readonly leaving: Merged<LeaveReport> | null
+  readonly associated: AssociatedStatus | null
 }
 
 /** Fields without a value are reported as null: the report is merged into the one before. */
@@ -32,6 +34,8 @@ interface ConfigReportDeps {
   logger: Logger
   refusals: Refusals
   orders: () => OrdersReport
+  /** Absent: all that belongs to copies is carried up. */
+  associated: () => AssociatedStatus | undefined
   clock: Clock
 }
 
@@ -101,8 +105,13 @@ export class ConfigReport {
   }
 
   #report(): Report {
-    const { refusals, orders } = this.#deps
+    const { refusals, orders, associated } = this.#deps
     const { paused = null, leaving = null } = orders()
-    return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNREPORTED, ...leaving } }
+    return {
+      refused: refusals.report() ?? null,
+      paused,
+      leaving: leaving && { ...UNREPORTED, ...leaving },
+      associated: associated() ?? null,
+    }
   }
 }

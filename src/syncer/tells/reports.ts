@@ -6,6 +6,7 @@
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { AssociatedStatus } from '../../placement/desks/syncerConfig.ts'
 import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import { isSameOffer, type Offer, offerOf } from '../../placement/outcome/offer.ts'
 import type { ClusterVersions } from '../../placement/outcome/outcome.ts'
@@ -33,6 +34,7 @@ interface ReportsDeps {
   /** Up to where the mailbox was heard. */
   position: () => FeedPosition | undefined
   orders: () => OrdersReport
+  associated: () => AssociatedStatus | undefined
   compare: LiveAnswersDeps['compare']
   /** The cluster is of another release than it was. */
   onUpgrade: () => void
@@ -73,6 +75,11 @@ export class Reports {
   /** A config appeared in the mailbox, which knows nothing of us yet. */
   configAppeared(): void {
     this.#config.hurry()
+  }
+
+  /** What of associated objects is not carried up may be other. */
+  associatedChanged(): void {
+    this.#config.soon()
   }
 
   ordersChanged(): void {

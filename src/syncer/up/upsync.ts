@@ -9,22 +9,30 @@ import {
   type KubeObject,
 } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { type AssociatedWith, associatedWith, isEvents } from '../../placement/associated/associated.ts'
+import { healthOf } from '../../placement/outcome/health.ts'
 import { BUDGET_EXCEEDED } from '../../placement/spaces/spaceBudget.ts'
 import { DOWNSYNCED, UPSYNC_FULL } from '../../placement/words/placement.ts'
+import { RepairPace } from '../down/repairPace.ts'
 import type { ClusterAllowance, Refusal } from '../mailbox/clusterAllowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type SyncPlan, wantsDefinition } from '../mailbox/syncPlan.ts'
+import { associatedCopy } from '../objects/associatedCopy.ts'
 import { upsyncCopy } from '../objects/copies.ts'
 import { isOurs, isServersOwn, isUpsynced, SYNCER_MANAGER } from '../objects/marks.ts'
+import type { Associates, Association } from '../sees/associates.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
 import type { Refusals } from '../tells/refusals.ts'
+import type { AssociatedRoom, Charged } from './associatedRoom.ts'
 import { type StatusLimit, statusPatch } from './statusLimit.ts'
 
 interface UpsyncDeps {
@@ -40,12 +48,15 @@ interface UpsyncDeps {
   born: ClusterWatches
   /** The CRDs of the cluster. */
   definitions: ClusterWatches
+  associates: Associates
+  room: AssociatedRoom
   plan: () => SyncPlan
   mirrorComplete: () => boolean
   refusals: Refusals
   allowance: ClusterAllowance
   statusLimit: StatusLimit
   logger: Logger
+  clock: Clock
 }
 
 /** What its lists do not hold and the cluster has is looked at again after this, for no watch may tell of its end. */
@@ -56,9 +67,12 @@ export class Upsync {
   readonly #echoes = new Echoes()
   /** Objects that had no room in the mailbox at the last attempt. */
   readonly #withoutRoom = new Set<string>()
+  /** Of associated objects: those that keep changing are carried up ever more slowly. */
+  readonly #pace: RepairPace
 
   constructor(deps: UpsyncDeps) {
     this.#deps = deps
+    this.#pace = new RepairPace(deps.clock)
   }
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
@@ -70,6 +84,14 @@ export class Upsync {
       if (refusal) this.#deps.refusals.refuse(key, refusal)
       else await this.#reporting(key, () => this.#carry(key, live))
       return {}
+    }
+    const association = this.#deps.associates.of(key)
+    if (association && !this.#isAskedFor(key)) {
+      let result: ReconcileResult = {}
+      await this.#reporting(key, async () => {
+        result = await this.#carryAssociated(key, association)
+      })
+      return result
     }
     this.#withoutRoom.delete(keyText(key))
     if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
@@ -118,15 +140,72 @@ export class Upsync {
     if (existing !== undefined && !isUpsynced(existing)) return
     const copy = upsyncCopy(live, apiVersionOf(resource))
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
-    const withStatus = resource.subresources.includes('status')
     const { status } = live
     const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
-    if (!withStatus && reported !== undefined) copy.status = cloneJson(reported)
-    if (existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same') {
-      const result = await this.#apply(resource, key, copy)
-      this.#echoes.wrote(keyText(key), copy, result)
+    await this.#write(key, this.#changesOf(key, { resource, copy, existing, status, reported }))
+  }
+
+  /** An object of the cluster that belongs to a copy. */
+  async #carryAssociated(key: SyncKey, association: Association): Promise<ReconcileResult> {
+    const { mailbox, mirror, served, cluster, clusterServed, room } = this.#deps
+    const { ask, space, isOld, uid } = association
+    const charged = { space, placement: ask.placement }
+    const resource = served.find(key)
+    const existing = resource && (mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key)))))
+    if (existing !== undefined && !isUpsynced(existing)) return {}
+    if (resource === undefined || isOld || !this.#deps.allowance.reportsFrom(key))
+      return await this.#leaveOut(key, charged, existing)
+    const waitMs = this.#pace.waitMs(keyText(key))
+    if (existing && waitMs > 0) return { requeueAfterMs: waitMs }
+    const live = await unlessGone(cluster.get(clusterServed.at(key, resource.version) ?? resource, refOf(key)))
+    // its watch tells
+    if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) return {}
+    if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return {}
+    // another object of that name, which may not be what an update makes of the one before
+    if (existing && associatedWith(existing)?.uid !== uid) return await this.#delete(key, existing, 'it is made anew')
+    const { copy, status } = associatedCopy(live, apiVersionOf(resource), ask.full, accountOf(key, live, association))
+    const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
+    const bytes = Buffer.byteLength(JSON.stringify([copy, reported]))
+    if (!room.take(charged, key, bytes)) return await this.#leaveOut(key, charged, existing)
+    const changes = this.#changesOf(key, { resource, copy, existing, status, reported })
+    if (!changes.apply && !changes.patch) return {}
+    const turnMs = room.turnMs(charged, key)
+    if (turnMs > 0) return { requeueAfterMs: turnMs }
+    if (existing) this.#pace.repaired(keyText(key))
+    try {
+      await this.#write(key, changes)
+    } catch (error) {
+      if (!isStatusError(error, 'Invalid')) throw error
+      // a summary may lack what its definition requires; and what is there may be no later state of it
+      if (!existing) this.#deps.logger.warn({ ...fieldsOf(key), err: error }, 'the mailbox does not take this object')
+      return await this.#leaveOut(key, charged, existing)
     }
-    const patch = withStatus && status !== undefined ? statusPatch(reported, existing?.status) : undefined
+    return {}
+  }
+
+  async #leaveOut(
+    key: SyncKey,
+    charged: Charged,
+    existing: Readonly<KubeObject> | undefined,
+  ): Promise<ReconcileResult> {
+    this.#deps.room.leaveOut(charged, key)
+    return existing ? await this.#delete(key, existing, 'it has no room there') : {}
+  }
+
+  #changesOf(key: SyncKey, { resource, copy, existing, status, reported }: Carried): Changes {
+    const withStatus = resource.subresources.includes('status')
+    if (!withStatus && reported !== undefined) copy.status = cloneJson(reported)
+    return {
+      resource,
+      copy,
+      apply: existing === undefined || this.#echoes.compare(keyText(key), copy, existing) !== 'same',
+      patch: withStatus && status !== undefined ? statusPatch(reported, existing?.status) : undefined,
+    }
+  }
+
+  async #write(key: SyncKey, { resource, copy, apply, patch }: Changes): Promise<void> {
+    const { mailbox } = this.#deps
+    if (apply) this.#echoes.wrote(keyText(key), copy, await this.#apply(resource, key, copy))
     if (patch)
       await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: SYNCER_MANAGER })
   }
@@ -170,25 +249,46 @@ export class Upsync {
   }
 
   async #remove(key: SyncKey): Promise<ReconcileResult> {
-    const { mirror, mirrorComplete, mailbox, logger } = this.#deps
+    const { mirror, mirrorComplete, associates, logger } = this.#deps
     this.#echoes.forget(keyText(key))
+    this.#deps.room.forget(key)
+    this.#pace.forget(keyText(key))
     const copy = mirror.get(key)
     if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return {}
-    if (!mirrorComplete() || !this.#isGone(key)) return {}
     const isAskedFor = this.#isAskedFor(key)
-    if (isAskedFor && (await this.#isThere(key, copy.resource))) {
+    const root = isAskedFor ? undefined : associates.asker(key, copy.object)
+    if (!mirrorComplete() || !(root ? associates.isKnown(key, root) : this.#isGone(key))) return {}
+    if ((isAskedFor || root) && (await this.#isUnlisted(key, root))) {
       logger.warn(fieldsOf(key), 'the cluster has this object, and its lists do not hold it; it stays in the mailbox')
       return { requeueAfterMs: DENIED_RETRY_MS }
     }
+    const asker = associatedWith(copy.object) ? 'copy' : 'upsync'
+    const cause = isAskedFor || root ? 'it is gone from the cluster' : `no ${asker} names it any more`
+    return await this.#delete(key, copy.object, cause)
+  }
+
+  async #delete(key: SyncKey, { metadata }: Readonly<KubeObject>, cause: string): Promise<ReconcileResult> {
+    const { mailbox, served, logger } = this.#deps
+    this.#echoes.forget(keyText(key))
+    const resource = this.#deps.mirror.get(key)?.resource ?? served.find(key)
+    if (!resource) return {}
     try {
-      const { uid = '' } = copy.object.metadata
-      const cause = isAskedFor ? 'it is gone from the cluster' : 'no upsync names it any more'
-      await mailbox.delete(copy.resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
-      this.#deps.logger.info(fieldsOf(key, uid), `deleted from the mailbox: ${cause}`)
+      const { uid = '' } = metadata
+      await mailbox.delete(resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
+      logger.info(fieldsOf(key, uid), `deleted from the mailbox: ${cause}`)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
     return {}
+  }
+
+  /** Whether the cluster has an object that its lists lack; `root`: the copy that it belongs to, which may be the one that is missing. */
+  async #isUnlisted(key: SyncKey, root: SyncKey | undefined): Promise<boolean> {
+    const { mirror, associates } = this.#deps
+    const missing = root && associates.holds(key) ? root : key
+    if (missing === root && associates.isPlaced(root)) return false
+    const resource = mirror.get(missing)?.resource
+    return resource !== undefined && (await this.#isThere(missing, resource))
   }
 
   /** A list may be wrong, and so may a discovery: the cluster is asked for the object itself. */
@@ -219,3 +319,41 @@ export class Upsync {
 function isDefinition(key: SyncKey): boolean {
   return groupResourceName(key) === groupResourceName(CRDS)
 }
+
+interface Carried {
+  readonly resource: DiscoveredResource
+  readonly copy: KubeObject
+  readonly existing: Readonly<KubeObject> | undefined
+  readonly status: unknown
+  /** Absent where it is too large. */
+  readonly reported: unknown
+}
+
+/** Writes that bring a mailbox up to date. */
+interface Changes {
+  readonly resource: DiscoveredResource
+  readonly copy: KubeObject
+  readonly apply: boolean
+  readonly patch: object[] | undefined
+}
+
+function accountOf(
+  key: SyncKey,
+  live: Readonly<KubeObject>,
+  { root, rootUid, ask, uid, owners }: Association,
+): AssociatedWith {
+  const { creationTimestamp } = live.metadata
+  const { health, message } = isEvents(key) ? {} : healthOf(key, live)
+  return {
+    root,
+    rootUid,
+    placement: ask.placement,
+    uid,
+    owners,
+    ...(creationTimestamp !== undefined && { created: creationTimestamp }),
+    ...(health !== undefined && { health }),
+    ...(message && { message: shortened(message, MAX_HEALTH_MESSAGE) }),
+  }
+}
+
+const MAX_HEALTH_MESSAGE = 300

@@ -28,6 +28,7 @@ t.test('news are written once, and again when they did not arrive', async t => {
     logger: silentLogger,
     refusals: new Refusals(silentLogger, () => report.soon()),
     orders: () => state.orders,
+    associated: () => undefined,
     clock,
   })
   const end = new AbortController()

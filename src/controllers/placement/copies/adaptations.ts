@@ -10,12 +10,18 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 
 /** `spec`: of the placements as they are, or would be. */
-type AdaptationJoin = Pick<PlacementJoin, 'spec' | 'workload' | 'adopts'>
+type AdaptationJoin = Pick<PlacementJoin, 'spec' | 'workload' | 'adopts' | 'associatedOf'>
 
 export function adaptationOf(join: AdaptationJoin, claim: Source): Adaptation {
   const { space, placements, implied = false } = claim
   const preserve = placements.some(name => join.spec(space, name)?.preserves)
-  return { implied, preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
+  return {
+    implied,
+    preserve,
+    adopt: join.adopts(claim),
+    left: leftThere(join, claim),
+    associated: join.associatedOf(claim),
+  }
 }
 
 export interface AdaptedObject {

@@ -7,6 +7,7 @@
  */
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
+import type { AssociatedAsk } from '../../../placement/associated/associated.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
@@ -65,6 +66,7 @@ const NOWHERE: Ways = new Map()
 const NONE: ReadonlySet<string> = new Set()
 const NO_LEADS: ReadonlySet<KnownLead> = new Set()
 const NO_APPROACHES: readonly Approach[] = []
+const NO_ASKS: readonly AssociatedAsk[] = []
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
@@ -333,6 +335,20 @@ export class PlacementProduct {
     if (implied || groupResourceName(resource) === groupResourceName(CRDS)) return false
     const { group, resource: plural } = resource
     return this.#consent.allowance(space, location).adopts({ group, resource: plural, namespace, name })
+  }
+
+  /** Wishes of the placements of a claim for associated objects, cut to what grants for its Location allow. */
+  associatedOf({ space, location, placements, fact, implied }: Source): readonly AssociatedAsk[] {
+    if (implied || groupResourceName(fact.resource) === groupResourceName(CRDS)) return NO_ASKS
+    const wishes = placements.filter(placement => this.spec(space, placement)?.associated)
+    if (wishes.length === 0) return NO_ASKS
+    const asks: AssociatedAsk[] = []
+    for (const placement of wishes) {
+      const spec = this.spec(space, placement)!
+      const kinds = this.#consent.allowance(space, location).associated(spec)
+      if (kinds.length > 0) asks.push({ placement, kinds, full: spec.associated!.full })
+    }
+    return asks.sort((a, b) => (a.placement < b.placement ? -1 : 1))
   }
 
   /** Creation time of a placement. */

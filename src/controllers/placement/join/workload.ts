@@ -229,7 +229,8 @@ export class Workload {
       before.wantSingletonReportedState !== spec.wantSingletonReportedState ||
       before.wantMultiWECReportedState !== spec.wantMultiWECReportedState
     old.spec = spec
-    if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
+    const isOther = !equalJson([before.left, before.associated], [spec.left, spec.associated])
+    if (before.preserves !== spec.preserves || isOther)
       for (const key of this.selectedBy(name)) this.#notify(name, key, 'changed')
     else if (flipped) for (const key of [...old.explicit]) this.#notify(name, key, 'changed')
     for (const fact of this.#objects.values()) this.#match(name, old, fact)

@@ -45,6 +45,8 @@ export interface CarriedFact {
   readonly resourceVersion: string
   /** Requester, as the object says. */
   readonly askedBy: string
+  /** Of an associated object: the key of the copy that it belongs to. */
+  readonly root: string | undefined
 }
 
 export type MailboxTiming = PendingChangesDeps
@@ -69,6 +71,8 @@ export class Mailbox {
   readonly space: string
   readonly copies = new NamespacedMap<CopyFact>()
   readonly carried = new NamespacedMap<CarriedFact>()
+  /** By key of a copy: associated objects of it. */
+  readonly associated = new Map<string, Set<string>>()
   /** Objects in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
@@ -126,6 +130,24 @@ export class Mailbox {
    */
   isNews({ metadata }: KubeObject): boolean {
     return Number(metadata.resourceVersion) > this.received
+  }
+
+  /** Notes an object that its syncer carried up. */
+  carry(key: string, fact: CarriedFact): void {
+    const { root } = fact
+    if (this.carried.get(key)?.root !== root) this.dropCarried(key)
+    this.carried.set(key, fact)
+    if (root === undefined) return
+    const of = this.associated.get(root) ?? new Set()
+    this.associated.set(root, of.add(key))
+  }
+
+  /** Whether it was known. */
+  dropCarried(key: string): boolean {
+    const { root } = this.carried.get(key) ?? {}
+    const of = root === undefined ? undefined : this.associated.get(root)
+    if (of?.delete(key) && of.size === 0) this.associated.delete(root!)
+    return this.carried.delete(key)
   }
 
   /** A snapshot begins: what is known and not part of it is gone. */

@@ -12,6 +12,7 @@ import type { Logger } from '../../../client/logger.ts'
 import type { Waiting } from '../../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
+import { associatedWith } from '../../../placement/associated/associated.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
 import { isUpsyncFull } from '../../../placement/desks/syncerConfig.ts'
 import { contentHash } from '../../../placement/outcome/contentHash.ts'
@@ -302,13 +303,15 @@ export class Mailboxes {
     }
     const before = mailbox.carried.get(key)
     const askedBy = annotations[UPSYNCED_FOR] ?? ''
-    mailbox.carried.set(key, { resource, uid, resourceVersion, askedBy })
+    const root = associatedWith(object)?.root
+    mailbox.carry(key, { resource, uid, resourceVersion, askedBy, root })
     this.#signals.copyChanged.send(mailbox.name, key, 'carried')
-    if (before?.uid !== uid || before.askedBy !== askedBy) this.#listener.carriedUp(mailbox, key)
+    if (before?.uid !== uid || before.askedBy !== askedBy || before.root !== root)
+      this.#listener.carriedUp(mailbox, key)
   }
 
   #carriedGone(mailbox: Mailbox, key: string): void {
-    if (mailbox.carried.delete(key)) this.#signals.copyChanged.send(mailbox.name, key, 'carried')
+    if (mailbox.dropCarried(key)) this.#signals.copyChanged.send(mailbox.name, key, 'carried')
   }
 
   #gone(mailbox: Mailbox, key: string): void {

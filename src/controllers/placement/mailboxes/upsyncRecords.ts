@@ -3,21 +3,26 @@
  * whose sets a SyncerConfig is made of.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
+import { askFor } from '../../../placement/associated/associated.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import { UPSYNCED_FOR } from '../../../placement/words/placement.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
 import type { Mailbox } from './mailbox.ts'
 
 export class UpsyncRecords {
   readonly #client: Client
   readonly #tasks: Pick<Tasks, 'add'>
+  readonly #join: Pick<PlacementJoin, 'sourcesOf' | 'associatedOf'>
 
-  constructor(client: Client, tasks: Pick<Tasks, 'add'>) {
+  constructor(client: Client, tasks: Pick<Tasks, 'add'>, join: Pick<PlacementJoin, 'sourcesOf' | 'associatedOf'>) {
     this.#client = client
     this.#tasks = tasks
+    this.#join = join
   }
 
   /** From now on the mailbox's syncer is asked for this. */
@@ -33,12 +38,13 @@ export class UpsyncRecords {
     const carried = mailbox.carried.get(key)
     if (!share || !carried) return // all is asked again once it is known what the syncer is asked for
     const { namespace, name } = parseObjectKey(key)
-    const { uid, resource } = carried
-    const spaces =
+    const { uid, resource, root } = carried
+    const bySets =
       resourceKey(resource) === resourceKey(CRDS)
         ? share.askedForKind(kindOf(name))
         : share.askedBy({ resource, namespace, name })
-    const askedBy = spaces.join(',')
+    const owner = root === undefined ? undefined : this.#ownerOf(mailbox, root, resource)
+    const askedBy = [...new Set(owner === undefined ? bySets : [...bySets, owner])].sort().join(',')
     if (askedBy === carried.askedBy) return
     const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: askedBy === '' ? null : askedBy } } }
     const ref = { ...(namespace && { namespace }), name }
@@ -49,6 +55,12 @@ export class UpsyncRecords {
       // gone, or another object of the name: its event comes
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
+  }
+  /** The space that owns a copy, where it asks for associated objects of a kind. */
+  #ownerOf(mailbox: Mailbox, root: string, kind: GroupVersionResource): string | undefined {
+    const owner = mailbox.copies.get(root)?.owner
+    const claim = this.#join.sourcesOf(mailbox.name, root).find(({ space }) => space === owner)
+    return claim && askFor(this.#join.associatedOf(claim), kind) ? owner : undefined
   }
 }
 

@@ -16,7 +16,7 @@ interface DisclosureDeps extends SourceReaderDeps {
   /** Customizers as they are stored; the others are those of the question. */
   storedCustomizer: SourceReaderDeps['customizer']
   consents: { allowance(space: string, way: Destination): Allowance }
-  join: Pick<PlacementJoin, 'adopts' | 'fact' | 'sourcesOf' | 'spec' | 'workload'>
+  join: Pick<PlacementJoin, 'adopts' | 'associatedOf' | 'fact' | 'sourcesOf' | 'spec' | 'workload'>
 }
 
 interface At {

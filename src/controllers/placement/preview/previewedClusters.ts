@@ -108,7 +108,10 @@ export class PreviewedClusters {
     const isShown = await disclosure.showsMade(at, object, made)
     if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
     const secures = this.#deps.consents.allowance(space, location).clusterScoped
-    const adaptation = adaptationOf({ ...then, adopts: claim => join.adopts(claim) }, source)
+    const adaptation = adaptationOf(
+      { ...then, adopts: claim => join.adopts(claim), associatedOf: claim => join.associatedOf(claim) },
+      source,
+    )
     const projection = adapt(join, source, { mailbox: name, object, customized, adaptation, secures })
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.copyIn(mailbox, fact.key, imagined))
