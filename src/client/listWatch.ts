@@ -36,7 +36,7 @@ export interface ListWatchOptions extends Omit<Runtime, 'logger'> {
   /** As in {@link ListAllOptions}. */
   mostBytes?: number
   logger?: Logger
-  /** What is held of each object. Default: all of it. */
+  /** The part of each object that is held. Default: all of it. */
   keep?: (object: KubeObject) => KubeObject
   /** Hears why a list or a watch failed; it is tried again. */
   onFailure?: (error: unknown) => void

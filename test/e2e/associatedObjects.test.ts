@@ -1,5 +1,5 @@
 /**
- * What clusters make for a placed Deployment, as its author reads it: at the view of reports, and by kubectl kubestellar. One cluster is
+ * Objects that clusters make for a placed Deployment, as its author reads them at the view of reports. One cluster is
  * a stand-in whose ReplicaSets and Pods this test makes. The other is a real one with its own controllers, where KUBEBUILDER_ASSETS is set.
  */
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 /**
- * Associated objects: those that owners in a cluster lead back to a placed object, such as its ReplicaSets and Pods, and the Events
- * of all these. A copy in a mailbox names the kinds that its placements ask for. The syncer carries them up with the way of owners
+ * Associated objects: objects of a cluster whose owners lead back to a placed one, such as ReplicaSets and Pods. Events belong to the
+ * object that they are about. A copy in a mailbox names the kinds that its placements ask for. The syncer carries them up with the way of owners
  * on each. Pure.
  */
 
@@ -47,10 +47,10 @@ export interface AssociatedOwner {
   readonly uid: string
 }
 
-/** Of one placement in one cluster. */
+/** Bounds of one placement in one cluster. */
 export const MAX_ASSOCIATED = 1000
 export const MAX_ASSOCIATED_BYTES = 1024 * 1024
-/** Of one object, the newest. */
+/** Newest Events of one object. */
 export const MAX_ASSOCIATED_EVENTS = 20
 export const MAX_ASSOCIATED_KINDS = 64
 /** Owners from an object to the one that was placed. */

@@ -42,7 +42,7 @@ export interface AllowLists {
   kinds?: readonly string[]
   /** Of the same; cluster-scoped kinds. */
   clusterScoped?: readonly string[]
-  /** Of `resource.group`; kinds that are reported of what clusters make for copies, beside those that are carried. */
+  /** Kinds, as `resource.group`, of objects that the cluster makes for copies and that are reported, beside those that are carried. */
   associated?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * What goes to the mailbox of an associated object: whole, or metadata with a summary of spec and status. Of Pods and templates of
- * Pods a summary has the names and images of containers, so no environment and no arguments leave the cluster. Pure.
+ * The copy of an associated object for the mailbox: whole, or metadata with a summary of spec and status. A summary of a Pod, or of
+ * its template, has names and images of containers: neither environment nor arguments leave the cluster. Pure.
  */
 import { objects, record, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'

@@ -2,8 +2,7 @@
  * Associated objects of the cluster: those whose owners lead, uid by uid, to what was placed, and Events about these and about what
  * was placed. Kinds are watched as long as a copy in the mailbox asks for them, and of each object its owners alone are held.
  *
- * A reference counts where kind and name are those of the object with its uid: an owner that was made anew under its name is
- * another one.
+ * A reference counts where kind and name are those of the object with its uid. An owner that was made anew is another one.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { at, str } from '../../apimachinery/fields.ts'
@@ -44,7 +43,7 @@ export interface Association {
   readonly rootUid: string
   readonly uid: string
   readonly owners: readonly AssociatedOwner[]
-  /** Of Events about one object, those that are too old. */
+  /** An Event is old where its object has enough newer ones. */
   readonly isOld: boolean
 }
 
@@ -60,7 +59,7 @@ interface Root {
 /** An object of the cluster, as far as it is held. */
 interface Stub extends KubeObject {
   readonly owners: readonly AssociatedOwner[]
-  /** Of an Event: when it happened last. */
+  /** When an Event happened last; `''` of other kinds. */
   readonly time: string
 }
 
@@ -69,7 +68,7 @@ const LINKS: readonly GroupResource[] = [
   ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(resource => ({ group: 'apps', resource })),
   { group: 'batch', resource: 'jobs' },
 ]
-/** Of one object; a cluster may say any number. */
+/** Owners of one object that count; a cluster may name any number. */
 const MAX_OWNERS = 16
 const MAX_LOOKED_AT = 64
 
@@ -156,7 +155,7 @@ export class Associates {
     if (root) this.#setRoot(key, root)
   }
 
-  /** What belongs to which copy; `undefined`: nothing of the mailbox asks for it. */
+  /** The copy that an object belongs to; `undefined`: nothing of the mailbox asks for it. */
   of(key: SyncKey): Association | undefined {
     const stub = this.#stub(key)
     if (!stub || stub.metadata.deletionTimestamp !== undefined) return undefined

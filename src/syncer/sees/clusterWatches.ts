@@ -40,7 +40,7 @@ interface ClusterWatchesDeps extends Runtime {
    * have been there then, and no watch tells that it went.
    */
   onMissing?(key: SyncKey): void
-  /** What is held of each object. Default: all of it. */
+  /** The part of each object that is held. Default: all of it. */
   keep?: (object: KubeObject) => KubeObject
   /** A list or watch of a resource failed, and is tried again. */
   onFailure?(resource: GroupVersionResource, error: unknown): void

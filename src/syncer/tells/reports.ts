@@ -77,7 +77,7 @@ export class Reports {
     this.#config.hurry()
   }
 
-  /** What of associated objects is not carried up may be other. */
+  /** Others of the associated objects may be left out. */
   associatedChanged(): void {
     this.#config.soon()
   }

@@ -23,7 +23,7 @@ interface Share extends Charged {
 
 /** Writes for one placement: two in a second at most after the first thousand, whatever restarts in its cluster. */
 const WRITES = new Rate({ everyMs: 500, atOnce: MAX_ASSOCIATED })
-/** Of those that were left out, so many are tried when one goes. */
+/** Left-out objects that are tried when one goes. */
 const TRIED = 8
 
 export class AssociatedRoom {

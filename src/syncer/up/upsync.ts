@@ -67,7 +67,7 @@ export class Upsync {
   readonly #echoes = new Echoes()
   /** Objects that had no room in the mailbox at the last attempt. */
   readonly #withoutRoom = new Set<string>()
-  /** Of associated objects: those that keep changing are carried up ever more slowly. */
+  /** Associated objects that keep changing are carried up ever more slowly. */
   readonly #pace: RepairPace
 
   constructor(deps: UpsyncDeps) {

@@ -45,7 +45,7 @@ export interface CarriedFact {
   readonly resourceVersion: string
   /** Requester, as the object says. */
   readonly askedBy: string
-  /** Of an associated object: the key of the copy that it belongs to. */
+  /** Key of the copy that an associated object belongs to. */
   readonly root: string | undefined
 }
 
