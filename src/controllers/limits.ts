@@ -10,7 +10,7 @@ import * as parameterExpansion from './placement/copies/parameterExpansion.ts'
 import * as replacementPath from './placement/copies/replacementPath.ts'
 import * as replacing from './placement/copies/replacing.ts'
 import * as itemSources from './placement/summaries/itemSources.ts'
-import * as summaries from './placement/summaries/summaries.ts'
+import * as summaries from './placement/summaries/summaryFollowers.ts'
 
 export const LIMITS: Limits = {
   'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': `${count(conditions.MAX_LISTED)}; ${count(conditions.MAX_FINALIZERS)}`,

@@ -64,6 +64,8 @@ import { WorkStatuses } from './status/workStatuses.ts'
 import { WorkStatusFollowers } from './status/workStatusFollowers.ts'
 import { Collectors } from './summaries/collectors.ts'
 import { Summaries } from './summaries/summaries.ts'
+import { SummaryFollowers } from './summaries/summaryFollowers.ts'
+import { SummarySubjects } from './summaries/summarySubjects.ts'
 import { TaskRouter } from './taskRouter.ts'
 
 export interface PlacementTranslatorDeps extends Partial<Desks> {
@@ -308,6 +310,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   }
   const statuses = new WorkStatuses(statusDeps, { isNamespaced: true })
   const clusterStatuses = new WorkStatuses(statusDeps, { isNamespaced: false })
+  const subjects = new SummarySubjects(join, collectors)
+  const summaryFollowers = new SummaryFollowers({ join, locations, subjects })
   const summaries = new Summaries({
     client,
     join,
@@ -319,7 +323,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
       return !live || unreachable === true
     },
     locations,
-    collectors,
+    subjects,
+    followers: summaryFollowers,
     statuses,
     turns,
     isKnown: isPlacingKnown,
@@ -387,6 +392,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     statuses,
     clusterStatuses,
     summaries,
+    summaryFollowers,
     isPlacingKnown,
     log,
     reports,

@@ -10,14 +10,12 @@ import { TopologyIntake } from './topologyIntake.ts'
 
 export function readSignals(parts: Parts, topology: TopologyFacts): void {
   const { signals, join, tasks, mailboxes, readiness, inHand, remarks, unschedulable, closing, pendingCopies } = parts
-  const { locations, brake, checks, marks, followers, reports, summaries } = parts
+  const { locations, brake, checks, marks, followers, reports, summaryFollowers } = parts
   const { copyChanged, mailboxChanged, copiesNamed, known } = signals
   const changedCopies = new ChangedCopies(tasks, join, mailboxes)
 
-  locations.onRenamed(space => summaries.lost(space))
-
   signals.consentChanged.on((space, through) => join.touchConsent(space, through))
-  for (const reader of [followers, summaries])
+  for (const reader of [followers, summaryFollowers])
     signals.claimsChanged.on((space, names, keys) => reader.claimsChanged(space, names, keys))
   signals.claimsChanged.on((space, names, keys) => pendingCopies.add(space, names, keys, readiness.isTopologyWhole))
   signals.claimsLost.on((space, placement, lost) => {
@@ -28,16 +26,16 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
     switch (what) {
       case 'ways':
         locations.changed(space)
-        summaries.waysChanged(space)
+        summaryFollowers.waysChanged(space)
         break
       case 'content':
         reports.contentChanged(space, name)
         break
       case 'collecting':
-        summaries.lost(space)
+        summaryFollowers.lost(space)
         break
       case 'collector': {
-        summaries.lost(space)
+        summaryFollowers.lost(space)
         const collects = (placement: string) => join.spec(space, placement)?.collectors.includes(name)
         tasks.reports(space, join.placementNames(space).filter(collects))
       }
@@ -73,7 +71,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         break
       case 'named':
         followers.named(space)
-        summaries.named(space)
+        summaryFollowers.named(space)
         reports.named(space)
         break
       case 'start':
@@ -82,7 +80,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         brake.release()
     }
   })
-  for (const reader of [followers, summaries, marks, changedCopies])
+  for (const reader of [followers, summaryFollowers, marks, changedCopies])
     copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
   mailboxChanged.on((name, what) => {
     switch (what) {
@@ -102,7 +100,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         marks.mailboxChanged(name)
     }
   })
-  for (const reader of [followers, summaries, marks, changedCopies])
+  for (const reader of [followers, summaryFollowers, marks, changedCopies])
     mailboxChanged.on((name, what) => {
       if (what === 'gate' || what === 'outcome' || what === 'named') reader.mailboxChanged(name)
     })

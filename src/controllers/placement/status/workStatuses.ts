@@ -75,7 +75,7 @@ export class WorkStatuses implements Answerer {
   }
 
   async row(space: string, { namespace, name }: AnswerName): Promise<AnswerRow | undefined> {
-    this.#requireKnown(space)
+    requireKnown(this.#deps.isKnown(space))
     const asked = splitWorkStatusName(namespace, name)
     const location = asked && (this.#deps.locations.of(space).byLabel.get(asked.label) ?? this.#former(space, asked))
     if (!asked || !location || (namespace !== '') !== this.#isNamespaced) return undefined
@@ -95,7 +95,7 @@ export class WorkStatuses implements Answerer {
   }
 
   async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
-    this.#requireKnown(space)
+    requireKnown(this.#deps.isKnown(space))
     const kinds = await this.#deps.kinds.of(space)
     const retained = await this.#retained(space, { namespace, fixed }, pace)
     for (const within of this.#namespaces(space, namespace, retained)) {
@@ -118,13 +118,6 @@ export class WorkStatuses implements Answerer {
         }
       }
     }
-  }
-
-  /** @throws StatusError ServiceUnavailable: an empty list would say that nothing is placed */
-  #requireKnown(space: string): void {
-    if (this.#deps.isKnown(space)) return
-    const message = 'what this space places is not known yet: the server is starting'
-    throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
   }
 
   #namespaces(space: string, only: string | undefined, retained: Retained): readonly string[] {
@@ -302,6 +295,13 @@ export class WorkStatuses implements Answerer {
     const ref = { ...(namespace && { namespace }), name }
     return await unlessGone(this.#deps.client.in(mailbox.space).get(resource, ref))
   }
+}
+
+/** @throws StatusError ServiceUnavailable: an empty list would say that nothing is placed */
+export function requireKnown(isKnown: boolean): void {
+  if (isKnown) return
+  const message = 'what this space places is not known yet: the server is starting'
+  throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
 }
 
 interface Copied {

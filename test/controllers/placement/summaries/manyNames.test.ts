@@ -1,6 +1,9 @@
 /** Followers of more summaries than a space's names: none is lost by that, and each gets deletions. */
 import t from 'tap'
+import type { Collectors } from '../../../../src/controllers/placement/summaries/collectors.ts'
 import { Summaries, type SummariesDeps } from '../../../../src/controllers/placement/summaries/summaries.ts'
+import { SummaryFollowers } from '../../../../src/controllers/placement/summaries/summaryFollowers.ts'
+import { SummarySubjects } from '../../../../src/controllers/placement/summaries/summarySubjects.ts'
 import { compilePlacement } from '../../../../src/placement/select/placementSpec.ts'
 import { readCollector } from '../../../../src/placement/summary/collector.ts'
 import { SETS } from '../translatorWorld.ts'
@@ -54,23 +57,25 @@ function spaceOf(count: number) {
   const deps = {
     join,
     kinds: { of: async () => new Map() },
-    collectors: { get: () => used },
     isKnown: () => true,
     isStale: () => false,
     mailbox: () => undefined,
-    locations: { of: () => ({ byMailbox: ways }), labelOf: (_: string, name: string) => name },
+    locations: { of: () => ({ byMailbox: ways }), labelOf: (_: string, name: string) => name, onRenamed: () => {} },
     sources: { read: async () => ({ metadata: {} }) },
     statuses: { at: async () => ({ head, whole: async () => head }) },
     turns: { begin: () => PACE },
   }
   const used = { collector, revision: 1 }
-  return { facts, selected, deps: deps as unknown as SummariesDeps }
+  const known = deps as unknown as SummariesDeps & ConstructorParameters<typeof SummaryFollowers>[0]
+  const collectors = { get: () => used } as unknown as Collectors
+  const subjects = new SummarySubjects(known.join, collectors)
+  const followers = new SummaryFollowers({ ...known, subjects })
+  return { facts, selected, followers, summaries: new Summaries({ ...known, subjects, followers }) }
 }
 
 t.test('more summaries than names are followed all the same', async t => {
   const COUNT = 20_001
-  const { facts, selected, deps } = spaceOf(COUNT)
-  const summaries = new Summaries(deps)
+  const { facts, selected, followers, summaries } = spaceOf(COUNT)
   const touched: string[] = []
   let losses = 0
   summaries.follow('shop', { touched: ({ name }) => touched.push(name), lost: () => losses++ })
@@ -84,14 +89,14 @@ t.test('more summaries than names are followed all the same', async t => {
   t.equal(losses, 0)
   const key = [...facts.values()].find(({ uid }) => `${uid}.p` === last)!.key
   selected.delete(key)
-  summaries.claimsChanged('shop', [], [key])
+  followers.claimsChanged('shop', [], [key])
   t.same(touched, [last], 'a deletion of one that found no room')
   t.equal(await summaries.row('shop', { namespace: 'shop', name: last }), undefined)
   t.match(await summaries.row('shop', { namespace: 'shop', name: 'u0.p' }), { name: 'u0.p' })
 })
 
 t.test('a cluster that changes for more than followers get one by one costs no others', async t => {
-  const summaries = new Summaries(spaceOf(2001).deps)
+  const { followers, summaries } = spaceOf(2001)
   let losses = 0
   summaries.follow('shop', { touched: () => {}, lost: () => losses++ })
   const list = async () => {
@@ -99,13 +104,13 @@ t.test('a cluster that changes for more than followers get one by one costs no o
     return summaries.figures.evaluations
   }
   t.equal(await list(), 4002)
-  summaries.mailboxChanged('one')
+  followers.mailboxChanged('one')
   t.equal(losses, 1)
   t.equal(await list(), 4002, 'nothing has changed in fact')
 })
 
 t.test('a summary is worked out at the pace of its request', async t => {
-  const summaries = new Summaries(spaceOf(1).deps)
+  const { summaries } = spaceOf(1)
   const row = await summaries.row('shop', { namespace: 'shop', name: 'u0.p' })
   const rest = async () => {
     throw new Error('nobody waits')

@@ -1,0 +1,276 @@
+/**
+ * Followers of summaries, and the names of those that may have changed. A space keeps its readings while it has followers. A change marks
+ * what of a reading is to be read again, and its followers read it when they want to.
+ */
+import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import type { AnswerFollower, AnswerName } from '../../../placement/desks/answered.ts'
+import { upsyncs } from '../../../placement/select/placementSpec.ts'
+import { type Subject, subjectName } from '../../../placement/summary/combinedStatus.ts'
+import { parseObjectKey } from '../../../placement/words/names.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { SpaceLocations } from '../join/spaceLocations.ts'
+import type { CopyChange } from '../signals/signals.ts'
+import { MAX_NOTIFIED, SpaceFollowers } from '../status/spaceFollowers.ts'
+import type { UsedCollector } from './collectors.ts'
+import { Readings } from './readings.ts'
+import type { SummarySubjects } from './summarySubjects.ts'
+
+export interface SummaryFollowersDeps {
+  join: PlacementJoin
+  locations: Pick<SpaceLocations, 'of' | 'onRenamed'>
+  subjects: SummarySubjects
+}
+
+/** Answers that followers of a space have. */
+interface Answered {
+  /** Names of all answers by their subjects, and the other way round. */
+  readonly names: Map<string, AnswerName>
+  readonly subjects: Map<string, Subject>
+  /** More was answered than is remembered, and any change may be of such an answer. */
+  isPartial: boolean
+}
+
+/** Readings of all spaces together, about a KB each. */
+export const MAX_READINGS = 1_000_000
+/** Summaries of all spaces together. */
+const MAX_SUMMARIES = 100_000
+/** Names that are remembered of a space. */
+const MAX_NAMES = 20_000
+
+export class SummaryFollowers {
+  readonly #deps: SummaryFollowersDeps
+  readonly #followers = new SpaceFollowers()
+  readonly #answered = new Map<string, Answered>()
+  /** By space and subject. */
+  readonly #kept = new BoundedCache<string, Readings>({
+    entries: MAX_SUMMARIES,
+    weight: { limit: MAX_READINGS, of: ({ weight }) => 1 + weight },
+  })
+
+  constructor(deps: SummaryFollowersDeps) {
+    this.#deps = deps
+    deps.locations.onRenamed(space => this.lost(space))
+  }
+
+  get readingCount(): number {
+    let count = 0
+    for (const [, { size }] of this.#kept) count += size
+    return count
+  }
+
+  follow(space: string, follower: AnswerFollower): () => void {
+    if (!this.#answered.has(space))
+      this.#answered.set(space, { names: new Map(), subjects: new Map(), isPartial: false })
+    return this.#followers.follow(space, follower, () => {
+      this.#forget(space)
+      this.#answered.delete(space)
+    })
+  }
+
+  /** Subject of an answer that was given. */
+  subjectOf(space: string, name: AnswerName): Subject | undefined {
+    return this.#answered.get(space)?.subjects.get(textOf(name))
+  }
+
+  /** The answer is given. */
+  answer(space: string, subject: Subject): void {
+    if (this.#answered.has(space)) this.#remember(space, subject)
+  }
+
+  /** Nothing has this name any more. */
+  gone(space: string, name: AnswerName): void {
+    const answered = this.#answered.get(space)
+    const subject = answered?.subjects.get(textOf(name))
+    if (!answered || !subject) return
+    answered.subjects.delete(textOf(name))
+    answered.names.delete(idOf(subject))
+    this.#kept.delete(`${space} ${idOf(subject)}`)
+  }
+
+  /** Readings of a summary, kept from the last answer where it has followers. */
+  readings(space: string, subject: Subject, collectors: readonly UsedCollector[]): Readings {
+    const id = `${space} ${idOf(subject)}`
+    const answered = this.#answered.get(space)
+    // of others no follower's end and no loss would reach the readings
+    const isRemembered = answered !== undefined && (answered.isPartial || answered.names.has(idOf(subject)))
+    const kept = isRemembered ? this.#kept.get(id) : undefined
+    const readings = kept && isSame(kept.collectors, collectors) ? kept : new Readings(collectors)
+    // changes meanwhile reach it
+    if (isRemembered) this.#kept.set(id, readings)
+    return readings
+  }
+
+  /** The weight of kept readings is another now. */
+  weigh(space: string, subject: Subject, readings: Readings): void {
+    const id = `${space} ${idOf(subject)}`
+    if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
+  }
+
+  /** A copy was answered as being written. */
+  answeredEarly(space: string, mailbox: string, key: string): void {
+    this.#followers.noteEarly(space, mailbox, key)
+  }
+
+  copyChanged(mailbox: string, key: string, what?: CopyChange): void {
+    const { join, subjects } = this.#deps
+    for (const space of this.#followers.spaces()) {
+      if (what === 'carried') {
+        this.#carriedChanged(space, mailbox, key)
+        continue
+      }
+      const fact = join.workload(space).get(key)
+      if (!fact) continue
+      for (const placement of subjects.collecting(space)) {
+        if (!join.waysOf(space, placement)?.has(mailbox) || !this.#concerns(space, placement, key)) continue
+        this.#kept.peek(`${space} ${idOf({ placement, key })}`)?.touch(mailbox)
+        this.#notify(space, subjects.ofFact(space, placement, fact))
+      }
+    }
+  }
+
+  #carriedChanged(space: string, mailbox: string, key: string): void {
+    const { join, subjects } = this.#deps
+    for (const placement of subjects.collecting(space)) {
+      const { upsyncCollectors } = join.spec(space, placement)!
+      if (upsyncCollectors.size === 0 || !join.waysOf(space, placement)?.has(mailbox)) continue
+      const { group, resource, namespace, name } = parseObjectKey(key)
+      for (const [collector, tests] of upsyncCollectors) {
+        if (!upsyncs(tests, { resource: { group, resource }, namespace, name })) continue
+        const subject = { placement, collector }
+        this.#kept.peek(`${space} ${idOf(subject)}`)?.touch(`${mailbox} ${key}`)
+        this.#notify(space, subject)
+      }
+    }
+  }
+
+  mailboxChanged(mailbox: string): void {
+    for (const space of this.#followers.spaces()) {
+      if (!this.#deps.locations.of(space).byMailbox.has(mailbox)) continue
+      let count = 0
+      for (const { subject } of this.#deps.subjects.of(space)) {
+        if (!this.#deps.join.waysOf(space, subject.placement)?.has(mailbox)) continue
+        if (++count > MAX_NOTIFIED) break
+        this.#touch(space, subject, mailbox)
+        this.#notify(space, subject)
+      }
+      if (count > MAX_NOTIFIED) this.#manyChanged(space, mailbox)
+    }
+  }
+
+  /** Followers begin anew, and what is known of other clusters stays: clusters fall silent in a row. */
+  #manyChanged(space: string, mailbox: string): void {
+    const { isPartial, subjects } = this.#answered.get(space)!
+    if (isPartial) {
+      this.lost(space)
+      return
+    }
+    for (const subject of subjects.values()) this.#touch(space, subject, mailbox)
+    this.#followers.lost(space)
+  }
+
+  #touch(space: string, subject: Subject, mailbox: string): void {
+    const readings = this.#kept.peek(`${space} ${idOf(subject)}`)
+    if ('key' in subject) readings?.touch(mailbox)
+    else readings?.touchAll()
+  }
+
+  claimsChanged(space: string, _mailboxes: readonly string[], keys: readonly string[]): void {
+    if (!this.#followers.has(space)) return
+    if (keys.length > MAX_NOTIFIED) {
+      this.lost(space)
+      return
+    }
+    const { join, subjects } = this.#deps
+    for (const placement of subjects.collecting(space)) {
+      for (const key of keys) {
+        const fact = join.fact(space, key)
+        if (fact && this.#concerns(space, placement, key))
+          this.#touchAll(space, subjects.ofFact(space, placement, fact))
+      }
+    }
+  }
+
+  /** Placements may lead to other clusters, or go. */
+  waysChanged(space: string): void {
+    const answered = this.#answered.get(space)
+    if (!answered) return
+    // with those that were answered, whose placement may be gone
+    const carried = [...answered.subjects.values()].filter(subject => 'collector' in subject)
+    for (const placement of this.#deps.subjects.collecting(space))
+      for (const collector of this.#deps.join.spec(space, placement)!.upsyncCollectors.keys())
+        if (!answered.names.has(idOf({ placement, collector }))) carried.push({ placement, collector })
+    for (const subject of carried) this.#touchAll(space, subject)
+  }
+
+  /** Everything of a space is named by now. */
+  named(space: string): void {
+    const early = this.#followers.takeEarly(space)
+    if (!early) this.lost(space)
+    else for (const { mailbox, key } of early) this.copyChanged(mailbox, key)
+  }
+
+  /** Followers of the space begin anew. */
+  lost(space: string): void {
+    this.#forget(space)
+    this.#followers.lost(space)
+  }
+
+  #forget(space: string): void {
+    const answered = this.#answered.get(space)
+    if (!answered) return
+    for (const id of answered.names.keys()) this.#kept.delete(`${space} ${id}`)
+    if (answered.isPartial) for (const [id] of this.#kept) if (id.startsWith(`${space} `)) this.#kept.delete(id)
+    answered.names.clear()
+    answered.subjects.clear()
+    answered.isPartial = false
+  }
+
+  /** An answer that was given may be gone. */
+  #concerns(space: string, placement: string, key: string): boolean {
+    const { isPartial, names } = this.#answered.get(space)!
+    return isPartial || names.has(idOf({ placement, key })) || this.#deps.join.workload(space).names(placement, key)
+  }
+
+  #touchAll(space: string, subject: Subject): void {
+    this.#kept.peek(`${space} ${idOf(subject)}`)?.touchAll()
+    this.#notify(space, subject)
+  }
+
+  /** The name too that it had before: an object may be made anew. */
+  #notify(space: string, subject: Subject): void {
+    const before = this.#answered.get(space)!.names.get(idOf(subject))
+    const name = this.#remember(space, subject)
+    if (before !== undefined && before !== name) this.#followers.touched(space, before)
+    this.#followers.touched(space, name)
+  }
+
+  /** Names it, by the very name that is remembered where that is still so. */
+  #remember(space: string, subject: Subject): AnswerName {
+    const answered = this.#answered.get(space)!
+    const { names, subjects } = answered
+    const [id, name] = [idOf(subject), subjectName(subject)]
+    const before = names.get(id)
+    if (before && textOf(before) === textOf(name)) return before
+    if (before) subjects.delete(textOf(before))
+    else if (names.size >= MAX_NAMES) {
+      answered.isPartial = true
+      return name
+    }
+    names.set(id, name)
+    subjects.set(textOf(name), subject)
+    return name
+  }
+}
+
+/** A name for the subject within its space. */
+export function idOf(subject: { placement: string; key?: string; collector?: string }): string {
+  return `${subject.placement} ${subject.key ?? subject.collector}`
+}
+
+function textOf({ namespace, name }: AnswerName): string {
+  return `${namespace}/${name}`
+}
+
+function isSame(some: readonly UsedCollector[], others: readonly UsedCollector[]): boolean {
+  return some.length === others.length && some.every((one, i) => one === others[i])
+}
