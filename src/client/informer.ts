@@ -57,7 +57,12 @@ export class Informer implements Source, Lister {
   }
 
   get(ref: ObjectRef): KubeObject | undefined {
-    return this.#objects.get(cacheKey(ref.namespace, ref.name))
+    return this.withKey(cacheKey(ref.namespace, ref.name))
+  }
+
+  /** Of an informer with keys of its own. */
+  withKey(key: string): KubeObject | undefined {
+    return this.#objects.get(key)
   }
 
   list(namespace?: string): readonly KubeObject[] {

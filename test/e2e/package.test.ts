@@ -26,6 +26,29 @@ const AS_ON_WINDOWS = [
   )}`,
 ]
 
+/** Of a policy controller, say. */
+const CONSUMER = `
+import { type ReportedObject, reportedInformer } from 'orrery'
+
+interface PolicyReport extends ReportedObject {
+  readonly summary?: { readonly fail?: number }
+}
+
+declare const process: { argv: string[] }
+const [, , kubeconfig = ''] = process.argv
+const kind = { group: '', version: 'v1', resource: 'configmaps' }
+const informer = await reportedInformer<PolicyReport>({ kubeconfig, context: 'base', space: 'root:wmw1', ...kind })
+informer.subscribe(({ type, location, object }) => console.log(type, location, object.summary?.fail?.toFixed()))
+// @ts-expect-error the name alone is in several clusters
+informer.get({ namespace: 'shop', name: 'web' })
+const ended = new AbortController()
+const run = informer.run(ended.signal)
+await informer.synced
+console.log('listed', informer.list().length)
+ended.abort()
+await run
+`
+
 const exec = promisify(execFile)
 const destination = temporaryDir(t)
 const built = join(destination, 'npm')
@@ -38,7 +61,7 @@ t.test('it holds programs and data, no sources, no tests and no Node.js', async 
   const meant =
     /^package\/(bin\/|dist\/|man\/man1\/|openapi\/(generated\/|protobufFields\.json)|build\.json|package\.json|README\.md|LICENSES?)/
   t.strictSame(
-    files.filter(file => !meant.test(file) || file.endsWith('.ts')),
+    files.filter(file => !meant.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts'))),
     [],
   )
   const { dependencies, scripts } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as Manifest
@@ -51,6 +74,29 @@ t.test('it holds programs and data, no sources, no tests and no Node.js', async 
 
 t.test('it needs Node.js and the native library, and no other', async t => {
   await assertRuns(t, await unpacked(t))
+})
+
+t.test('a program imports the informer of reports, with its types', async t => {
+  const lib = join(await unpacked(t), 'lib')
+  const consumer = join(lib, 'consumer.mts')
+  writeFileSync(consumer, CONSUMER)
+  const options = [
+    '--ignoreConfig',
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--types',
+    '',
+  ]
+  const checked = await run(join(PROGRAM_ROOT, 'node_modules/.bin/tsc'), [...options, consumer])
+  t.strictSame(checked, { code: 0, out: '', err: '' })
+  const orrery = await startOrrery(t)
+  const { code, out, err } = await run(process.execPath, [consumer, orrery.kubeconfig])
+  t.strictSame({ code, out, err }, { code: 0, out: 'listed 0\n', err: '' })
+  t.equal(await orrery.stop(), 0)
 })
 
 t.test('a Node.js that is too old is told so, with those that run it', async t => {

@@ -12,6 +12,8 @@ import { COMMON_OPTIONS } from '../commonOptions.ts'
 
 export const DIST = 'dist'
 const PROGRAMS = ['orrery', 'kubectlWs', 'kubectlKubestellar']
+/** Entries that programs of others import, by the name of their file. */
+export const LIBRARY = { reported: 'src/client/reported/reportedInformer.ts' }
 /** Cannot be in a bundle: it is native, and finds its binary beside itself. */
 const NATIVE = ['classic-level']
 /** Native helpers that `ws` takes if somebody has installed them. */
@@ -29,6 +31,7 @@ export async function buildBundle(folder: string): Promise<string[]> {
     absWorkingDir: PROGRAM_ROOT,
     entryPoints: {
       ...Object.fromEntries(PROGRAMS.map(name => [name, `src/cli/${name}.js`])),
+      ...LIBRARY,
       ...Object.fromEntries(
         Object.entries(THREADS).map(([name, file]) => [join(relative(DIST, BUNDLED_THREADS), name), file]),
       ),

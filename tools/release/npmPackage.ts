@@ -1,6 +1,6 @@
 /**
  * The npm package: the bundle and its data, with programs that npm links on every system, and without the Node.js that a clone
- * brings. Whoever installs it has one.
+ * brings. Whoever installs it has one. Programs of others import `reportedInformer`.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,6 +25,7 @@ const PROGRAMS: Readonly<Record<'orrery' | (typeof LINKS)[number], readonly [ent
   'kubectl_complete-kubestellar': ['kubectlKubestellar', COMPLETE],
 }
 const NATIVE = 'classic-level'
+const API = 'src/client/reported/api.ts'
 const DATA = ['openapi/protobufFields.json', 'openapi/generated/catalog.json', 'openapi/generated/descriptions.json']
 
 const README = `# Orrery
@@ -36,6 +37,10 @@ by labels, and a syncer beside each cluster.
     orrery start                  # the server; its data goes to .orrery
     kubectl ws tree               # the kubectl plugins are installed with it
     kubectl kubestellar --help
+
+A program follows what clusters report, each object with its location:
+
+    import { reportedInformer } from 'orrery'
 
 It runs on Node.js ${ENGINES} on Linux. The kubectl plugins also run on macOS and Windows.
 LICENSES.txt has the terms of the libraries inside.
@@ -54,6 +59,11 @@ export async function buildNpmPackage({ folder, build, date }: NpmPackageOptions
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'bin'), { recursive: true })
   const inputs = await buildBundle(join(folder, DIST))
+  const api = readFileSync(join(PROGRAM_ROOT, API), 'utf8')
+  writeFileSync(
+    join(folder, DIST, 'reported.d.ts'),
+    `${api}\nexport declare const reportedInformer: ReportedInformerOf\n`,
+  )
   for (const path of [...DATA, 'LICENSE']) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     copyFileSync(join(PROGRAM_ROOT, path), join(folder, path))
@@ -86,6 +96,10 @@ function manifest(pages: readonly string[]): Record<string, unknown> {
   return {
     ...{ name, version, description, license, type },
     bin: Object.fromEntries(Object.keys(PROGRAMS).map(program => [program, `bin/${program}.cjs`])),
+    exports: {
+      '.': { types: `./${DIST}/reported.d.ts`, default: `./${DIST}/reported.js` },
+      './package.json': './package.json',
+    },
     man: pages.map(path => `man/${path}`),
     engines: { node: ENGINES },
     dependencies: { [NATIVE]: (dependencies as Record<string, string>)[NATIVE] },
