@@ -1,6 +1,6 @@
 /**
  * The entry of this folder: Go's words, kept apart from everything else. What stands here is here only because Go would print
- * it so, and people's tools and eyes know the text. How far that goes is written in docs/architecture.md ("Go's words"), with
+ * it so, and people's tools and eyes know the text. The extent is written in docs/decisions/014-gos-words.md, with
  * a limit of lines that a test holds: a new message gets in when users of kubectl meet it in a common mistake. All others are
  * said in plain words of our own, where the mistake is found.
  *
