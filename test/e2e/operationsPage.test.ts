@@ -1,6 +1,6 @@
 /**
- * The pages about clusters that come, are paused and leave, run as they stand there: against a server,
- * a simulated cluster and its syncer, each a process of its own.
+ * Pages about clusters that come, are paused and leave, typed as they stand there. A server, a simulated cluster and its syncer
+ * are processes of their own.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'

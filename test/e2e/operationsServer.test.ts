@@ -1,6 +1,6 @@
 /**
- * The pages about the server itself, typed as they stand there, with other folders, ports and names. What
- * only systemd can do (`systemctl`) is left out.
+ * The pages about the server itself, typed as they stand there, with other folders, ports and names. Commands
+ * of systemd (`systemctl`) are left out.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

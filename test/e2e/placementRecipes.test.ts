@@ -1,6 +1,6 @@
 /**
  * The commands of docs/recipes.md with a real server, clusters and syncers, and those of
- * docs/brake.md and docs/reference/kinds.md about an EdgePlacement.
+ * docs/brake.md and docs/travel.md about an EdgePlacement.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -171,7 +171,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   t.equal(watch.length, 1)
   await Program.spawned(t, 'env', [`KUBECONFIG=${KUBECONFIG}`, ...watch[0]!.split(' ')]).said('florin')
   t.match(await run(waits), { code: 0, told: /(condition met\n[\s\S]*){3}/ })
-  const api = shellBlocks(pagesOf('brake.md', 'reference/kinds.md'))
+  const api = shellBlocks(pagesOf('brake.md', 'travel.md'))
   t.equal(api.length, 2)
   for (const { script } of api)
     t.match(

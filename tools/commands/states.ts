@@ -29,7 +29,7 @@ export function withStates(yaml: string): string {
     [/(description: ")[a-z, ]+( or degraded\.")/, (before, after) => before + listed.join(', ') + after],
     [/(state: \{ type: string, enum: )\[refused[^\]]*\]/, before => `${before}[${OUTCOME_STATES.join(', ')}]`],
     [
-      /(How far it is\. Applied means [^\n]*\n +enum:\n)( +)- .*?(?=\n +reason: )/s,
+      /(Applied means [^\n]*\n +enum:\n)( +)- .*?(?=\n +reason: )/s,
       (before, indent) => before + ROWS.map(([state]) => `${indent}- ${state}`).join('\n'),
     ],
   ])

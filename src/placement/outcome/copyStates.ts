@@ -34,47 +34,47 @@ export const COPY_COUNTS = {
   applied: {
     place: 1,
     rung: 12,
-    description: 'Copies that are in their cluster as they should be.',
+    description: 'Copies that the cluster holds as they were sent.',
   },
   pending: { place: 2, rung: 5, description: 'Copies that are on their way.' },
   stale: {
     place: 10,
     rung: 7,
     status: 'Unknown',
-    description: 'Copies in clusters that are silent, of which nothing is known now.',
+    description: 'Copies in silent clusters; their present state is unknown.',
   },
   notPlaced: { words: 'not placed', place: 12, rung: 10, description: 'Copies that the center does not send.' },
   conflict: {
     words: 'in conflict',
     place: 9,
     rung: 9,
-    description: "Copies that are not sent because the object is another space's there.",
+    description: 'Copies that are not sent, as the object belongs to another space there.',
   },
-  refused: { place: 3, rung: 1, description: 'Copies that their cluster does not take.' },
-  retrying: { place: 4, rung: 2, description: 'Copies that failed and are tried again.' },
+  refused: { place: 3, rung: 1, description: 'Copies that the cluster refuses.' },
+  retrying: { place: 4, rung: 2, description: 'Copies that failed and are retried.' },
   altered: {
     place: 5,
     rung: 3,
-    description: 'Copies of which their cluster dropped or changed fields that decide whether or how something runs.',
+    description: 'Copies with deciding fields that the cluster dropped or changed.',
   },
   waiting: {
     place: 6,
     rung: 4,
     description:
-      'Copies that wait for something else: a kind, an end of a deletion, whoever in the cluster keeps changing them.',
+      'Copies that wait for a kind, an earlier wave or the end of a deletion, or that a writer in the cluster keeps changing.',
   },
   unknown: {
     place: 11,
     rung: 8,
     status: 'Unknown',
     reason: 'TooMuchTrouble',
-    description: 'Copies in clusters with more trouble than their syncers can tell.',
+    description: 'Copies in clusters with more failures than their syncers name.',
   },
-  held: { place: 7, rung: 6, description: 'Copies whose syncer was told to hold still.' },
+  held: { place: 7, rung: 6, description: 'Copies whose syncer is paused.' },
   paused: {
     place: 8,
     rung: 11,
-    description: 'Copies that stay as they are, as the placement, the object or the Location is paused.',
+    description: 'Copies that stay as they are during a pause of the placement, the object or the Location.',
   },
 } as const satisfies Readonly<Record<string, CountFacts>>
 

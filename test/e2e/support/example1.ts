@@ -109,8 +109,8 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   const both = (slice: KubeObject | undefined): boolean => `${locations(slice)}` === 'florin,guilder'
   await until(common, SLICES, { name: 'edge-placement-c' }, both)
   await until(special, SLICES, { name: 'edge-placement-s' }, slice => `${locations(slice)}` === 'guilder')
-  // as docs/reference/kinds.md says to find them
-  const [find = ''] = typedIn(readFileSync(join(import.meta.dirname, '../../../docs/reference/kinds.md'), 'utf8'))
+  // as docs/travel.md says to find them
+  const [find = ''] = typedIn(readFileSync(join(import.meta.dirname, '../../../docs/travel.md'), 'utf8'))
   const env = { ...process.env, KUBECONFIG: ground.special }
   const typed = find.replace('NAME', 'edge-placement-s')
   const { stdout: found } = await promisify(execFile)('bash', ['-ec', typed], { env })

@@ -8,7 +8,6 @@ import { withStates, withSums } from '../../../tools/commands/states.ts'
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../..', file), 'utf8')
 const GROUP = read('openapi/groups/edge.kubestellar.io.yaml')
 const PAGE = read('docs/reference/states.md')
-const API = read('docs/reference/kinds.md')
 const states = Object.keys(COPY_STATES)
 const numbers = (length: number): number[] => Array.from({ length }, (_, i) => i + 1)
 const sorted = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b)
@@ -37,9 +36,4 @@ t.test('each state has its row, and each row a state', async t => {
   const table = /\n## States\n(.*?)\n## /s.exec(PAGE)?.[1] ?? ''
   const rows = table.split('\n').flatMap(line => (/^\| (`[^|]*)\|/.exec(line)?.[1] ?? '').match(/\w+/g) ?? [])
   t.strictSame([...new Set(rows)].filter(state => state !== 'DeletionHeld').sort(), states.toSorted())
-})
-
-t.test('docs/reference/kinds.md names each count', async t => {
-  const row = /\n\| `status\.counts` \|.*/.exec(API)?.[0] ?? ''
-  for (const count of COUNT_NAMES) t.match(row, `\`${count}\``)
 })

@@ -1,0 +1,49 @@
+/** The reference of kinds is what their schemas say, and its examples are objects that a server takes. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { kindPages, kindsOf } from '../../../tools/commands/kinds.ts'
+import { startTestServer } from '../../support/server.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const FOLDER = join(ROOT, 'docs/reference/kinds')
+const kinds = kindsOf(join(ROOT, 'openapi/groups'))
+const pages = kindPages(kinds)
+
+t.test('each kind has its page, and each page a kind; "npm run pages" writes them anew', async t => {
+  t.strictSame(readdirSync(FOLDER).sort(), [...pages.keys()].sort())
+  for (const [file, page] of pages) t.equal(readFileSync(join(FOLDER, file), 'utf8'), page, file)
+  const index = readFileSync(join(ROOT, 'docs/reference/README.md'), 'utf8')
+  for (const file of pages.keys()) t.match(index, `(kinds/${file})`)
+})
+
+t.test('a reason of a condition is one that the code gives', async t => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => readFileSync(join(ROOT, 'src', file), 'utf8'))
+    .join('\n')
+  for (const [file, page] of pages)
+    for (const [, reasons = ''] of page.matchAll(/^\| `(?:True|False|Unknown)`, (.*?) \|/gm))
+      for (const [, reason = ''] of reasons.matchAll(/`(\w+)`/g)) {
+        // a count of an EdgePlacement gives its name
+        const count = `${reason[0]!.toLowerCase()}${reason.slice(1)}`
+        t.ok(sources.includes(`'${reason}'`) || sources.includes(`  ${count}: {`), `${file}: ${reason}`)
+      }
+})
+
+t.test('a server takes each example', async t => {
+  const { api } = await startTestServer(t)
+  await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  for (const { spec, example } of kinds) {
+    if (example === undefined) continue
+    const object = parse(example) as KubeObject
+    t.equal(object.kind, spec.names.kind)
+    const where = object.metadata.namespace === undefined ? '' : `/namespaces/${object.metadata.namespace}`
+    const path = `/apis/${object.apiVersion}${where}/${spec.names.plural}?dryRun=All&fieldValidation=Strict`
+    const { code, body } = await api.post(path, object)
+    // the controller that answers a preview does not run here
+    t.equal(code, spec.names.kind === 'PlacementPreview' ? 503 : 201, JSON.stringify(body))
+  }
+})
