@@ -13,6 +13,7 @@ import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { BootstrapAuthenticator } from './authority/bootstrapAuthenticator.ts'
+import { withContentRules } from './authority/contentRules.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
@@ -64,7 +65,7 @@ export async function accessParts(
     rootSpace: ROOT,
     onForgotten: space => openAccess.rightsChanged(space),
     onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
-    ...(spaces && { builtin: new MailboxRules({ tree, demands }) }),
+    ...(spaces && { builtin: withContentRules(new MailboxRules({ tree, demands })) }),
   })
   const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: pki.serviceAccountKeyPem, url, rootSpace: ROOT })
   const getObject: AccessParts['getObject'] = (space, group, resource, namespace, name) =>

@@ -49,6 +49,9 @@ import { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import { Brake } from './retention/brake.ts'
 import { Pauses } from './retention/pauses.ts'
 import { RetainedCopies } from './retention/retainedCopies.ts'
+import { clusterContent } from './rollout/clusterContent.ts'
+import { RevisionStore } from './rollout/revisionStore.ts'
+import { Rollouts } from './rollout/rollouts.ts'
 import { Signals } from './signals/signals.ts'
 import { ClusterOutcomes } from './status/clusterOutcomes.ts'
 import { ClusterReports } from './status/clusterReports.ts'
@@ -114,7 +117,10 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     const atMs = deps.figures?.writtenAtMs(revision)
     if (atMs !== undefined) stages.selected.add(Math.max(0, clock.now() - atMs) / 1000)
   }
-  const workloads = new Workloads({ ...common, signal, cache, join, kinds, intakes, signals, selected })
+  const isStaged = (space: string): boolean => rollouts.isKnown(space)
+  const rolloutWritten = (...what: Parameters<Rollouts['written']>): void => rollouts.written(...what)
+  const follow = { signal, cache, join, kinds, intakes, signals, selected, isStaged, rolloutWritten }
+  const workloads = new Workloads({ ...common, ...follow })
   const pendingMarks = new PendingMarks(signals)
   const pendingCopies = new PendingCopies({ workloads, pendingMarks, tasks, copiesNamed, soon: queueMicrotask })
   const closing = new SpaceClosing({ join, workloads, places, pendingCopies })
@@ -276,6 +282,27 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     tasks,
   })
 
+  // rollout/
+  const store = new RevisionStore(client)
+  const content = {
+    ...clusters,
+    health: (name: string) => knownMailbox(name)?.health,
+    isLeaving: (name: string) => inventory.isLeaving(name),
+  }
+  const rollouts: Rollouts = new Rollouts({
+    store,
+    join,
+    clock,
+    sources,
+    tasks,
+    known,
+    labels: ({ cluster, locationName }) => location(cluster, locationName)?.metadata.labels ?? {},
+    pathOf: space => places.pathOf(space),
+    look: question => clusterContent(content, question),
+    isSilent: name => inventory.target(name)?.silentSince !== undefined,
+    isKnown: (space, name) => readiness.knowsPlacement(space, name),
+  })
+
   // feedback/
   const feedback = new FeedbackReconciler({
     client: explained,
@@ -355,6 +382,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     tasks,
     brake,
     closing,
+    rollouts,
   })
 
   return {
@@ -380,6 +408,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     pauses,
     brake,
     retained,
+    rollouts,
     sources,
     location,
     customizer,

@@ -10,7 +10,7 @@ import { TopologyIntake } from './topologyIntake.ts'
 
 export function readSignals(parts: Parts, topology: TopologyFacts): void {
   const { signals, join, tasks, mailboxes, readiness, inHand, remarks, unschedulable, closing, pendingCopies } = parts
-  const { locations, brake, checks, marks, followers, reports, summaryFollowers } = parts
+  const { locations, brake, checks, marks, followers, reports, summaryFollowers, rollouts } = parts
   const { copyChanged, mailboxChanged, copiesNamed, known } = signals
   const changedCopies = new ChangedCopies(tasks, join, mailboxes)
 
@@ -27,6 +27,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
       case 'ways':
         locations.changed(space)
         summaryFollowers.waysChanged(space)
+        rollouts.spaceChanged(space)
         break
       case 'content':
         reports.contentChanged(space, name)
@@ -73,6 +74,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         followers.named(space)
         summaryFollowers.named(space)
         reports.named(space)
+        rollouts.spaceChanged(space)
         break
       case 'start':
         // also where nobody has anything to be judged: copies of the start are looked at now
@@ -80,7 +82,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         brake.release()
     }
   })
-  for (const reader of [followers, summaryFollowers, marks, changedCopies])
+  for (const reader of [followers, summaryFollowers, marks, changedCopies, rollouts])
     copyChanged.on((mailbox, key, what, claims) => reader.copyChanged(mailbox, key, what, claims))
   mailboxChanged.on((name, what) => {
     switch (what) {
@@ -100,6 +102,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         marks.mailboxChanged(name)
     }
   })
+  mailboxChanged.on(name => rollouts.mailboxChanged(name))
   for (const reader of [followers, summaryFollowers, marks, changedCopies])
     mailboxChanged.on((name, what) => {
       if (what === 'gate' || what === 'outcome' || what === 'named') reader.mailboxChanged(name)

@@ -16,6 +16,7 @@ import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
+import type { Rollouts } from './rollout/rollouts.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 
@@ -35,6 +36,7 @@ export interface TaskRouterDeps {
   tasks: Tasks
   brake: Brake
   closing: SpaceClosing
+  rollouts: Rollouts
 }
 
 type InMailbox = Task & { readonly type: 'copy' | 'config' | 'asked' }
@@ -48,7 +50,7 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async reconcile(task: Task): Promise<ReconcileResult | void> {
-    const { readiness, mailboxes, clusterReports, feedback, closing, reports, brake } = this.#deps
+    const { readiness, mailboxes, clusterReports, feedback, closing, reports, brake, rollouts } = this.#deps
     switch (task.type) {
       case 'copy':
       case 'config':
@@ -72,6 +74,12 @@ export class TaskRouter {
           if (!reports.waits(space, name)) return { postponed: true }
         }
         return (await unlessSpaceGone(space, reports.reconcile(space, name, isKnown))) ?? {}
+      }
+      case 'rollout': {
+        const { space, name } = task
+        const answer = await unlessSpaceGone(space, rollouts.reconcile(space, name))
+        if (answer?.postponed) readiness.postpone(task)
+        return answer ?? {}
       }
       case 'judge':
         return await brake.judge(task.space)

@@ -37,6 +37,7 @@ import type { Remarks } from './mailboxes/remarks.ts'
 import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
+import type { Rollouts } from './rollout/rollouts.ts'
 import type { Signals } from './signals/signals.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
@@ -59,6 +60,7 @@ export interface TopologyIntakeDeps {
   remarks: Remarks
   reports: PlacementReports
   collectors: Collectors
+  rollouts: Rollouts
 }
 
 export class TopologyIntake implements TopologyReader {
@@ -115,10 +117,12 @@ export class TopologyIntake implements TopologyReader {
   }
 
   locationChanged(change: LocationChange): void {
-    const { consents, pauses, join } = this.#deps
+    const { consents, pauses, join, rollouts } = this.#deps
     consents.locationChanged(change)
     pauses.locationChanged(change)
-    if (readsOtherwise(change.before, change.after)) join.touchLocation(change.space, change.name)
+    if (!readsOtherwise(change.before, change.after)) return
+    join.touchLocation(change.space, change.name)
+    rollouts.locationChanged()
   }
 
   objectChanged(at: StreamedRef, { object, byName, revision }: Streamed): void {
@@ -149,7 +153,7 @@ export class TopologyIntake implements TopologyReader {
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
-    const { join, brake, workloads, closing, intakes, reports, signals } = this.#deps
+    const { join, brake, workloads, closing, intakes, reports, signals, rollouts, readiness } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // the status and most annotations of placements change too
@@ -162,7 +166,8 @@ export class TopologyIntake implements TopologyReader {
       const before = join.spec(space, name)
       const wasPaused = before?.isPaused ?? false
       const spec = compilePlacement(object)
-      join.setPlacement(space, name, spec, creationTimestamp)
+      const stage = rollouts.place(space, name, spec, isFirst && readiness.isTopologyWhole)
+      join.setPlacement(space, name, spec, creationTimestamp, stage)
       if ((before?.collectors.length ?? 0) + spec.collectors.length > 0)
         signals.spaceChanged.send(space, 'collecting', name)
       if (wasPaused !== spec.isPaused || (isFirst && mayBeOver(object))) this.#pauseChanged(space, name)
@@ -175,6 +180,7 @@ export class TopologyIntake implements TopologyReader {
       brake.placementGone(space, name, byName ? order : undefined)
     }
     join.removePlacement(space, name)
+    rollouts.forget(space, name)
     this.#slices.placementGone(space, name)
     reports.forget(space, name)
     closing.closeIfIdle(space)

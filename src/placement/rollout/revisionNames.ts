@@ -6,12 +6,12 @@ const MAX_NAME = 253
 /** Digits of a number, and the dot before them. */
 const MAX_NUMBER = 11
 
-/** Of the PlacementRevision or the PlacementRollout of a number. */
+/** Name of the PlacementRevision or the PlacementRollout of a number. */
 export function revisionName(placement: string, number: number): string {
   return `${shortName(placement, MAX_NAME - MAX_NUMBER)}.${number}`
 }
 
-/** Of the PlacementContent of an object from a revision on. */
+/** Name of the PlacementContent of an object from a revision on. */
 export function contentName(placementUid: string, key: string, from: number): string {
   return `${placementUid}.${hash('sha256', key, 'hex').slice(0, 32)}.${from}`
 }

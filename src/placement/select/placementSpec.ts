@@ -81,7 +81,14 @@ export interface PlacementSpec {
   readonly associated: AssociatedWish | undefined
   /** Whether labels of Namespaces can change the outcome. */
   readonly readsNamespaceLabels: boolean
+  /** `rolloutStrategy` as it is written; absent: there is none. */
+  readonly rollout: unknown
+  /** Revisions that are kept. */
+  readonly historyLimit: number
 }
+
+/** Revisions of a placement that are kept where it does not say how many. */
+export const DEFAULT_HISTORY = 10
 
 export function compilePlacement(object: KubeObject): PlacementSpec {
   const spec = isRecord(object.spec) ? object.spec : {}
@@ -117,6 +124,8 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     left: leftRules(spec),
     associated: associatedWish(spec),
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
+    rollout: spec.rolloutStrategy ?? undefined,
+    historyLimit: typeof spec.revisionHistoryLimit === 'number' ? spec.revisionHistoryLimit : DEFAULT_HISTORY,
   }
 }
 

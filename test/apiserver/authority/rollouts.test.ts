@@ -1,7 +1,7 @@
 /** Strategies are refused with the field that is wrong; of revisions and rollouts people write what is theirs, and it is noted who did. */
 import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
-import { PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../src/placement/words/placement.ts'
+import { PLACEMENT_CONTENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../src/placement/words/placement.ts'
 import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
@@ -36,6 +36,38 @@ await center.create(PLACEMENT_REVISIONS, {
 
 const place = (rolloutStrategy: unknown) =>
   shop.post(PLACEMENTS, { metadata: { generateName: 'p-' }, spec: { rolloutStrategy } })
+
+t.test('contents of revisions are for nobody but the server, whatever roles say', async t => {
+  const content = {
+    apiVersion: 'edge.kubestellar.io/v1alpha1',
+    kind: 'PlacementContent',
+    metadata: { name: 'c' },
+    spec: {
+      ...{ placement: 'web', placementUID: 'u', key: '|secrets|default|s', from: 1 },
+      resource: { group: '', version: 'v1', resource: 'secrets' },
+      object: {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 's', managedFields: [] },
+        data: { key: 'dmFsdWU=' },
+      },
+    },
+  }
+  const stored = await center.create(PLACEMENT_CONTENTS, content)
+  t.match(stored.spec, content.spec, 'nothing of the object is pruned')
+  const url = `${V1ALPHA1}/placementcontents`
+  const alice = shop.as(ALICE)
+  await shop.post(`${RBAC}/clusterrolebindings`, {
+    metadata: { name: 'all' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'User', name: 'alice', apiGroup: 'rbac.authorization.k8s.io' }],
+  })
+  t.match(await alice.get('/api/v1/secrets'), { code: 200 })
+  for (const answer of [await alice.get(url), await alice.get(`${url}/c`), await alice.delete(`${url}/c`)])
+    t.match(answer, { code: 403, body: { message: /the server alone reads/ } })
+  t.match(await shop.get(`${url}/c`), { code: 200 }, 'who runs the server may look')
+  await shop.delete(`${RBAC}/clusterrolebindings/all`)
+})
 
 t.test('a strategy is refused with its field', async t => {
   const base = String.raw`spec\.rolloutStrategy`

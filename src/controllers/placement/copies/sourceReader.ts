@@ -13,7 +13,7 @@ import { isSystemObject } from '../../../placement/select/eligibility.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
-import type { ObjectFact } from '../join/workload.ts'
+import type { ObjectFact, StagedObject } from '../join/workload.ts'
 import { type Customization, type CustomizationInputs, customize } from './customize.ts'
 import { parametersOf } from './parameterExpansion.ts'
 
@@ -78,6 +78,7 @@ export class SourceReader {
   async read(space: string, fact: ObjectFact): Promise<KubeObject | undefined> {
     const cached = this.#deps.cache.get(space, fact.key, String(fact.revision))
     if (cached) return cached
+    if (fact.stage) return await this.#readStaged(space, fact, fact.stage)
     try {
       const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
       const object = await this.#deps.client.in(space).get(fact.resource, ref)
@@ -88,6 +89,15 @@ export class SourceReader {
       if (isStatusError(error, 'NotFound')) return undefined
       throw error
     }
+  }
+
+  async #readStaged(space: string, { revision }: ObjectFact, stage: StagedObject): Promise<KubeObject | undefined> {
+    const { cache } = this.#deps
+    const cached = cache.get(space, stage.id, String(revision))
+    if (cached) return cached
+    const object = await stage.read()
+    if (object) cache.set(space, stage.id, object)
+    return object
   }
 
   /** `source` is as {@link read} gives it: what its own server added stays there. */
@@ -162,9 +172,14 @@ export class SourceReader {
     return {
       location: this.#deps.location(cluster, locationName),
       locationName,
-      customizer: fact.customizer === '' ? undefined : this.#deps.customizer(space, fact.customizer),
+      customizer: this.#customizerOf(space, fact),
       schema: this.#deps.schema,
     }
+  }
+
+  #customizerOf(space: string, { customizer, stage }: ObjectFact): KubeObject | undefined {
+    if (customizer === '') return undefined
+    return stage ? stage.customizer : this.#deps.customizer(space, customizer)
   }
 
   /** For each space, so that no space has many large objects half made at a time. */

@@ -21,9 +21,35 @@ export interface LeadContent {
   readonly isEmpty: boolean
 }
 
-/** Contents of a staged placement. */
+/** Contents of a placement with a rollout strategy. */
 export interface StagedContent {
   at(mailbox: string): LeadContent
+  /** Something that the placement selects changed. Answers whether its destinations wait for a revision of that. */
+  edited(): boolean
+  /** Keys of all that destinations may have. */
+  keysInUse(): readonly string[]
+}
+
+/** Keys by which two contents differ. `gone`: those of `before` that `after` lacks. */
+export function difference(
+  before: LeadContent,
+  after: LeadContent,
+): { readonly changed: readonly string[]; readonly gone: readonly string[] } {
+  const [changed, gone]: [string[], string[]] = [[], []]
+  for (const key of before.keys()) {
+    const [was, is] = [before.get(key), after.get(key)]
+    if (!is) gone.push(key)
+    else if (!was || !saysSame(was, is) || after.names(key) !== before.names(key)) changed.push(key)
+  }
+  for (const key of after.keys()) if (!before.get(key)) changed.push(key)
+  return { changed, gone }
+}
+
+/** A revision and the live content may have the same version of an object. */
+function saysSame(a: ObjectFact, b: ObjectFact): boolean {
+  if (a === b) return true
+  const isOneLive = a.stage === undefined || b.stage === undefined
+  return isOneLive && a.revision === b.revision && a.uid === b.uid && a.isPaused === b.isPaused && !a.customized
 }
 
 /** A placement of a space as the workload selects its objects now. */

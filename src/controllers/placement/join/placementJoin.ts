@@ -9,9 +9,9 @@ import { type PlacementSpec, upsyncs } from '../../../placement/select/placement
 import { readsOtherwise } from '../../../placement/words/topology.ts'
 import { type Destination, sameWays, type Ways, waysOf } from '../../../placement/words/ways.ts'
 import type { Signals } from '../signals/signals.ts'
-import { LiveContent } from './leadContent.ts'
+import { difference, type LeadContent, LiveContent, type StagedContent } from './leadContent.ts'
 import { ObservedContent } from './observedContent.ts'
-import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
+import { contentAt, destinations, type KnownLead, PlacementProduct, type Space } from './placementProduct.ts'
 import type { Tasks } from './tasks.ts'
 import type { Consent } from './wayChoice.ts'
 import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
@@ -45,13 +45,14 @@ export class PlacementJoin extends PlacementProduct {
     return this.#space(id).workload
   }
 
-  /** `created` is the placement's creation time: the older claim goes first. */
-  setPlacement(id: string, name: string, spec: PlacementSpec, created = ''): void {
+  /** `created` is the placement's creation time: the older claim goes first. `stage`: of one with a rollout strategy. */
+  setPlacement(id: string, name: string, spec: PlacementSpec, created = '', stage?: StagedContent): void {
     const space = this.#space(id)
     const before = space.specs.get(name)
     const isNew = before === undefined
     if (isNew) this.#waysChanged(id)
-    const lead = space.leads.get(name) ?? { space: id, name, live: new LiveContent(space.workload, name) }
+    const lead: KnownLead = space.leads.get(name) ?? { space: id, name, live: new LiveContent(space.workload, name) }
+    if (stage) lead.stage = stage
     space.leads.set(name, lead)
     space.specs.set(name, spec)
     space.created.set(name, created)
@@ -59,6 +60,8 @@ export class PlacementJoin extends PlacementProduct {
     else space.carriers.delete(name)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, lead)
     space.workload.setPlacement(name, spec)
+    if (before && lead.stage && (before.preserves !== spec.preserves || !equalJson(before.left, spec.left)))
+      this.#touch(id, name, this.#mailboxesOf(destinations(space, name)))
     if (!equalJson(before?.upsync ?? [], spec.upsync))
       this.#touchCarried(id, [before, spec], this.#mailboxesOf(destinations(space, name)))
     this.#tasks.configs(this.#mailboxesOf(destinations(space, name)), id)
@@ -70,6 +73,8 @@ export class PlacementJoin extends PlacementProduct {
     const spec = space?.specs.get(name)
     if (!space || !spec) return
     const gone = destinations(space, name)
+    const staged = space.leads.get(name)?.stage?.keysInUse() ?? []
+    this.unstage(id, name)
     space.workload.removePlacement(name)
     this.observed.forget(id, name)
     space.specs.delete(name)
@@ -78,6 +83,7 @@ export class PlacementJoin extends PlacementProduct {
     for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
     space.leads.delete(name)
     this.#waysChanged(id)
+    if (staged.length > 0) this.#taken(id, name, this.#mailboxesOf(gone), staged)
     this.#touchCarried(id, [spec], this.#mailboxesOf(gone))
     this.#tasks.configs(this.#mailboxesOf(gone), id)
   }
@@ -137,8 +143,8 @@ export class PlacementJoin extends PlacementProduct {
   /** All that a placement has to do with some mailboxes, and what it had to do with them. Answers with the keys of these. */
   #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): readonly string[] {
     if (mailboxes.length === 0) return []
-    const { workload } = this.spaces.get(id)!
-    const selected = [...workload.selectedBy(name), ...released]
+    const { workload, leads } = this.spaces.get(id)!
+    const selected = [...new Set([...workload.selectedBy(name), ...released, ...keysInUse(leads.get(name))])]
     this.#tasks.configs(mailboxes, id)
     this.#signals.claimsChanged.send(id, mailboxes, workload.dependents.with(selected))
     this.#tasks.sources(id, selected)
@@ -175,7 +181,7 @@ export class PlacementJoin extends PlacementProduct {
           if (ways.some(way => way.cluster === cluster && way.locationName === locationName)) mailboxes.push(mailbox)
         }
         if (mailboxes.length === 0) continue
-        const keys = space.workload.selectedBy(name).filter(key => space.workload.get(key)?.customized)
+        const keys = customizedKeys(space, name)
         this.#signals.claimsChanged.send(id, mailboxes, keys)
         this.#tasks.sources(id, keys)
       }
@@ -199,9 +205,81 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     if (!space) return
     for (const key of space.workload.withCustomizer(reference)) {
-      this.#signals.claimsChanged.send(id, [...this.destinationsOf(id, key).keys()], [key])
+      this.#signals.claimsChanged.send(id, this.#unstagedOf(id, space, key), [key])
       this.#tasks.sources(id, [key])
     }
+  }
+
+  /** Mailboxes of an object that wait for no revision of what has changed. */
+  #unstagedOf(id: string, { leads, workload }: Space, key: string): readonly string[] {
+    let isStaged = false
+    const unstaged = new Set<string>()
+    for (const name of workload.selectionOf(key).placements) {
+      if (leads.get(name)?.stage?.edited()) isStaged = true
+      else for (const mailbox of destinations(this.spaces.get(id)!, name).keys()) unstaged.add(mailbox)
+    }
+    const all = [...this.destinationsOf(id, key).keys()]
+    return isStaged ? all.filter(mailbox => unstaged.has(mailbox)) : all
+  }
+
+  /** An object of a space is gone, or another one has its name: no revision brings it any more. `revision`: as in {@link Workload.removeObject}. */
+  objectGone(id: string, key: string, revision = 0): void {
+    const space = this.spaces.get(id)
+    if (!space) return
+    for (const { name, stage } of space.leads.values())
+      if (stage?.keysInUse().includes(key))
+        this.#taken(id, name, this.#mailboxesOf(destinations(space, name)), [key], revision === 0 ? 'taken' : 'left')
+  }
+
+  /** Copies of a placement may be brought no more. */
+  #taken(id: string, name: string, mailboxes: readonly string[], keys: readonly string[], how: Departure = 'taken') {
+    const touched = this.spaces.get(id)!.workload.dependents.with(keys)
+    this.#signals.claimsChanged.send(id, mailboxes, touched)
+    this.#signals.claimsLost.send(id, name, { mailboxes, keys, how })
+    this.#tasks.sources(id, keys)
+  }
+
+  /**
+   * Runs a change of what destinations of a placement may have, and names the copies that it changes. `among`: the mailboxes that it is
+   * about; absent: all.
+   */
+  restage(id: string, name: string, change: () => void, among?: readonly string[]): void {
+    const space = this.spaces.get(id)
+    const lead = space?.leads.get(name)
+    if (!space || !lead) {
+      change()
+      return
+    }
+    const ways = destinations(space, name)
+    const mailboxes = among?.filter(mailbox => ways.has(mailbox)) ?? this.#mailboxesOf(ways)
+    const before = mailboxes.map(mailbox => contentAt(lead, mailbox))
+    change()
+    const moves = new Map<LeadContent, Map<LeadContent, string[]>>()
+    for (const [i, mailbox] of mailboxes.entries()) {
+      const after = contentAt(lead, mailbox)
+      if (before[i] === after) continue
+      const from = moves.get(before[i]!) ?? new Map<LeadContent, string[]>()
+      moves.set(before[i]!, from)
+      const there = from.get(after)
+      if (there) there.push(mailbox)
+      else from.set(after, [mailbox])
+    }
+    for (const [was, afters] of moves)
+      for (const [is, moved] of afters) {
+        const { changed, gone } = difference(was, is)
+        const keys = [...changed, ...gone]
+        if (keys.length === 0) continue
+        this.#signals.claimsChanged.send(id, moved, space.workload.dependents.with(keys))
+        if (gone.length > 0) this.#signals.claimsLost.send(id, name, { mailboxes: moved, keys: gone, how: 'taken' })
+        this.#tasks.sources(id, keys)
+      }
+    if (moves.size > 0) this.#tasks.report(id, name)
+  }
+
+  /** Destinations of a placement read the live content from now on, which they have already. */
+  unstage(id: string, name: string): void {
+    const lead = this.spaces.get(id)?.leads.get(name)
+    if (lead) lead.stage = undefined
   }
 
   /** A Customizer was written: what it customizes is placed by it. */
@@ -265,6 +343,10 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)!
     const mailboxes = this.#mailboxesOf(destinations(space, name))
     this.#tasks.sources(id, [key])
+    if (space.leads.get(name)?.stage?.edited()) {
+      if (change !== 'changed') this.#tasks.report(id, name)
+      return
+    }
     const touched = change === 'changed' ? [key] : space.workload.dependents.with([key])
     this.#signals.claimsChanged.send(id, mailboxes, touched)
     if (change !== 'changed') this.#tasks.report(id, name)
@@ -279,4 +361,20 @@ export class PlacementJoin extends PlacementProduct {
     this.#mailboxes.set(ways, mailboxes)
     return mailboxes
   }
+}
+
+function keysInUse(lead: KnownLead | undefined): readonly string[] {
+  return lead?.stage?.keysInUse() ?? []
+}
+
+/** Keys of a placement whose copies depend on Locations. */
+function customizedKeys(space: Space, name: string): readonly string[] {
+  const isCustomized = (content: LeadContent | undefined, key: string): boolean =>
+    content?.get(key)?.customized === true
+  const lead = space.leads.get(name)
+  const keys = new Set([...space.workload.selectedBy(name), ...keysInUse(lead)])
+  const contents = new Set(
+    lead?.stage && [...destinations(space, name).keys()].map(mailbox => contentAt(lead, mailbox)),
+  )
+  return [...keys].filter(key => isCustomized(lead?.live, key) || [...contents].some(one => isCustomized(one, key)))
 }

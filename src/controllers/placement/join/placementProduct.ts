@@ -407,7 +407,7 @@ export class PlacementProduct {
 }
 
 /** Content of a placement for a mailbox. */
-function contentAt({ stage, live }: KnownLead, mailbox: string): LeadContent {
+export function contentAt({ stage, live }: KnownLead, mailbox: string): LeadContent {
   return stage === undefined ? live : stage.at(mailbox)
 }
 

@@ -24,6 +24,8 @@ export type Task =
   | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
   /** The status of one placement: whether all that it selects is placed, what holds it, and pauses. */
   | { readonly type: 'report'; readonly space: string; readonly name: string }
+  /** The revisions of one placement with a rollout strategy, and their way to its clusters. */
+  | { readonly type: 'rollout'; readonly space: string; readonly name: string }
   /** What of a space is not wanted any more: whether it may go; queued behind the work which that caused. */
   | { readonly type: 'judge'; readonly space: string }
   /** A space lost its last placement; queued behind the work which that caused. */
@@ -43,6 +45,8 @@ export function taskId(task: Task): string {
       return `asked ${task.mailbox} ${task.key}`
     case 'report':
       return `report ${task.space} ${task.name}`
+    case 'rollout':
+      return `rollout ${task.space} ${task.name}`
     case 'judge':
       return `judge ${task.space}`
     case 'close':
@@ -76,6 +80,7 @@ export function taskLane(task: Task): Lane {
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':
     case 'report':
+    case 'rollout':
       return { owner: task.space }
     case 'judge':
     case 'close':

@@ -5,7 +5,7 @@
  * something that the same placement selects explicitly. Implicit selection is never stored; it follows from how many
  * selected objects each placement has of each resource.
  */
-import type { GroupResource, GroupVersionResource } from '../../../apimachinery/object.ts'
+import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { downsyncs, type PlacementSpec } from '../../../placement/select/placementSpec.ts'
@@ -40,6 +40,17 @@ export interface ObjectFact {
   readonly account?: string
   /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
   readonly handOverTo?: string
+  /** Set where a revision of a placement has the object: the space may hold it otherwise now. */
+  readonly stage?: StagedObject
+}
+
+/** An object as a revision has it. */
+export interface StagedObject {
+  /** Name of the stored content. */
+  readonly id: string
+  read(): Promise<KubeObject | undefined>
+  /** As the revision has it. */
+  readonly customizer: KubeObject | undefined
 }
 
 /** How a selection ends: `left` by an edit or the deletion of the object itself or of its Namespace, `taken` by anything else. */

@@ -19,6 +19,8 @@ import {
   EDGE_PLACEMENTS,
   HAND_OVER_ANNOTATION,
   PAUSED_ANNOTATION,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
   SLICES,
 } from '../../../placement/words/placement.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
@@ -41,16 +43,23 @@ export interface WorkloadsDeps {
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
   turns: WorkTurns
-  join: Pick<PlacementJoin, 'workload' | 'observed'>
+  join: Pick<PlacementJoin, 'workload' | 'observed' | 'objectGone'>
   kinds: Pick<ServedKinds, 'forget'>
   intakes: Pick<WaitingIntakes, 'ofSpace'>
   signals: Pick<Signals, 'known' | 'sourceChanged'>
+  /** Whether it is known which revisions destinations of the space's placements have. */
+  isStaged: (space: string) => boolean
+  /** A PlacementRevision or PlacementRollout was written as this revision; absent: it is gone. */
+  rolloutWritten: (space: string, revision: number | undefined) => void
   /** Something selects an object that was written as this revision, while the space was followed. */
   selected: (revision: number) => void
 }
 
 /** Kinds that say where or how objects go. */
 const PLACES: ReadonlySet<string> = new Set([EDGE_PLACEMENTS, SLICES, CUSTOMIZERS].map(resourceKey))
+
+/** Kinds of which people write fields about rollouts. */
+const ROLLED: ReadonlySet<string> = new Set([PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS].map(resourceKey))
 
 interface Running {
   synced: boolean
@@ -68,7 +77,7 @@ export class Workloads {
   }
 
   isSynced(space: string): boolean {
-    return this.#running.get(space)?.synced ?? false
+    return (this.#running.get(space)?.synced ?? false) && this.#deps.isStaged(space)
   }
 
   /** Follows the space from now on; without effect when it is followed already. */
@@ -145,6 +154,7 @@ export class Workloads {
     const before = workload.get(key)
     const wasPaused = before?.isPaused === true
     workload.setObject(fact)
+    if (before && before.uid !== fact.uid) join.objectGone(space, key, event.revision)
     // not what was there before, nor what is noted on it
     const isNews = this.isSynced(space) && before?.isOld !== true && (before?.revision ?? 0) < event.revision
     if (isNews && workload.isSelected(key)) this.#deps.selected(event.revision)
@@ -158,12 +168,14 @@ export class Workloads {
     const workload = join.workload(space)
     if (workload.get(key) || byName) signals.sourceChanged.send(space, key, byName ? 'deleted' : 'left')
     workload.removeObject(key, revision)
+    join.objectGone(space, key, revision)
     signals.sourceChanged.send(space, key, 'indexed')
   }
 
   /** The stream of the topology reports these, too. `revision`: absent when it is gone. */
   #seen(space: string, ref: StreamedRef, revision: number | undefined): void {
     if (PLACES.has(resourceKey(ref.resource))) this.#deps.join.observed.seen(space, keyOf(ref), revision)
+    if (ROLLED.has(resourceKey(ref.resource))) this.#deps.rolloutWritten(space, revision)
   }
 }
 

@@ -24,7 +24,7 @@ export interface SightedMailbox extends OutcomeMailbox {
 }
 
 export interface SpaceClusterDeps {
-  join: Pick<PlacementJoin, 'workload' | 'placementsOf' | 'spec' | 'brings'>
+  join: Pick<PlacementJoin, 'workload' | 'placementsOf' | 'spec' | 'brings' | 'contentAt'>
   /** The mailbox, once all that it holds is known. */
   mailbox: (name: string) => SightedMailbox | undefined
   /** Outcome that its syncer reported, by the mailbox's space. */
@@ -92,8 +92,8 @@ export class SpaceCluster {
 
   /** Placements that lead there and select an object. */
   selecting(key: string): readonly string[] {
-    const workload = this.#deps.join.workload(this.space)
-    return this.placements.filter(name => workload.selects(name, key))
+    const { join } = this.#deps
+    return this.placements.filter(name => join.contentAt(this.space, name, this.name)?.get(key) !== undefined)
   }
 
   verdict(key: string): CopyVerdict {
@@ -113,7 +113,7 @@ export class SpaceCluster {
 
 /** Findings about grants, all placements of a space together. */
 export function grantFindings(
-  join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workload'>,
+  join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'contentAt'>,
   consents: { allowance(space: string, way: Destination): Allowance },
 ): Pick<SpaceClusterDeps, 'allowsAll' | 'refusal'> {
   const waysTo = (space: string, mailbox: string, wants: (placement: string) => boolean): Allowance[] =>
@@ -125,8 +125,8 @@ export function grantFindings(
   return {
     allowsAll: (space, mailbox) => waysTo(space, mailbox, () => true).every(({ allowsAll }) => allowsAll),
     refusal: (space, mailbox, key): Reason | undefined => {
-      const workload = join.workload(space)
-      const allowances = waysTo(space, mailbox, name => workload.selects(name, key))
+      const selects = (name: string) => join.contentAt(space, name, mailbox)?.get(key) !== undefined
+      const allowances = waysTo(space, mailbox, selects)
       return refusedByAll(allowances, parseObjectKey(key))
     },
   }

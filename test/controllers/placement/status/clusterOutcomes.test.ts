@@ -308,6 +308,7 @@ t.test(
                 placementsOf: () => [{ space: 'w', name: 'p' }],
                 spec: () => undefined,
                 brings: () => true,
+                contentAt: () => ({ get: () => ({}) }) as never,
               },
               mailbox: () => mailbox,
               outcome: space => center.of(space),

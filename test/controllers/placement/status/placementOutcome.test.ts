@@ -143,6 +143,8 @@ t.test('counts are sums', async () => {
           spec: (_: string, name: string) =>
             ({ isPaused: pausedPlacements[PLACEMENTS.indexOf(name)], upsync: [] }) as never,
           brings: (_: string, name: string, key: string) => !of(name, key).isDenied,
+          contentAt: (_: string, name: string) =>
+            ({ get: (key: string) => (isSelected(name, key) ? { key } : undefined) }) as never,
         },
         mailbox,
         outcome,

@@ -1,0 +1,106 @@
+/** How a placement's content does in one cluster: the content that the cluster may have now, and never that of an earlier revision. */
+import { UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
+import { type CopyVerdict, healthIn } from '../../../placement/outcome/copyState.ts'
+import { COPY_STATES, type CopyCount } from '../../../placement/outcome/copyStates.ts'
+import type { ContentState } from '../../../placement/rollout/step.ts'
+import type { LeadContent } from '../join/leadContent.ts'
+import type { CopyHealth } from '../mailboxes/copyHealth.ts'
+import { type SightedMailbox, SpaceCluster, type SpaceClusterDeps } from '../status/spaceCluster.ts'
+
+export interface ClusterContentDeps extends SpaceClusterDeps {
+  health: (mailbox: string) => Pick<CopyHealth, 'of'> | undefined
+  isLeaving: (mailbox: string) => boolean
+}
+
+export interface ClusterContent {
+  readonly content: ContentState
+  /** No report of its syncer came in this run: it may be silent, or about to report. */
+  readonly isUnheard?: true
+  /** Silent, paused or leaving. */
+  readonly isAway: boolean
+  /** About the object that decides. */
+  readonly message: string
+}
+
+const AWAY: ClusterContent = { content: 'unknown', isAway: true, message: '' }
+
+/** From the best to the worst. */
+const RANK: Readonly<Record<ContentState, number>> = { healthy: 0, progressing: 1, unknown: 2, failed: 3 }
+
+/** By the count that a copy's state belongs to. */
+const CONTENT: Readonly<Record<CopyCount, ContentState>> = {
+  applied: 'healthy',
+  pending: 'unknown',
+  stale: 'unknown',
+  notPlaced: 'failed',
+  conflict: 'failed',
+  refused: 'failed',
+  retrying: 'progressing',
+  altered: 'failed',
+  waiting: 'progressing',
+  unknown: 'progressing',
+  held: 'progressing',
+  paused: 'progressing',
+}
+
+export interface ClusterQuestion {
+  readonly space: string
+  readonly mailbox: string
+  readonly content: LeadContent
+  /** Keys that the cluster may have had before. */
+  readonly former: Iterable<string>
+  /** Whether the content is to be looked at: else it is known only whether the cluster is away. */
+  readonly looks: boolean
+}
+
+export function clusterContent(deps: ClusterContentDeps, question: ClusterQuestion): ClusterContent {
+  const { space, mailbox, content, looks } = question
+  if (deps.isLeaving(mailbox) || deps.pauses.locationOf(mailbox) !== undefined) return AWAY
+  const known = deps.mailbox(mailbox)
+  const outcome = known && deps.outcome(known.space)
+  if (outcome === undefined || outcome === UNREPORTED) return { ...AWAY, isUnheard: true }
+  if (!outcome.live || outcome.unreachable) return AWAY
+  if (!looks) return { content: 'unknown', isAway: false, message: '' }
+  const cluster = new SpaceCluster(deps, space, mailbox)
+  let [found, message]: [ContentState, string] = holdsFormer(known!, question, deps)
+    ? ['unknown', 'objects that left the placement are still there']
+    : ['healthy', '']
+  for (const key of content.keys()) {
+    // a grant keeps it out there, whatever the revision
+    if (!deps.join.brings(space, mailbox, key)) continue
+    const verdict = cluster.verdict(key)
+    const state = contentOf(verdict, () =>
+      healthIn(verdict, deps.health(mailbox)?.of(key), outcome.exceptions.get(key)?.health),
+    )
+    if (RANK[state.content] <= RANK[found]) continue
+    found = state.content
+    message = `${key} ${state.message}`
+    if (found === 'failed') break
+  }
+  return { content: found, isAway: false, message }
+}
+
+/** Whether the cluster may hold what the content has no more. */
+function holdsFormer(
+  known: SightedMailbox,
+  { space, mailbox, content, former }: ClusterQuestion,
+  { join }: ClusterContentDeps,
+) {
+  if (known.changes.removed > 0) return true
+  for (const key of former)
+    if (!content.get(key) && known.copies.has(key) && known.ownerOf(key) === space && !join.brings(space, mailbox, key))
+      return true
+  return false
+}
+
+function contentOf(
+  verdict: CopyVerdict,
+  health: () => ReturnType<typeof healthIn>,
+): { content: ContentState; message: string } {
+  const content = CONTENT[COPY_STATES[verdict.state].count]
+  if (content !== 'healthy') return { content, message: verdict.message || verdict.reason }
+  const found = health()
+  if (found?.health === 'Degraded') return { content: 'failed', message: found.message }
+  if (found?.health === 'Progressing') return { content: 'progressing', message: found.message }
+  return { content, message: '' }
+}

@@ -1,0 +1,92 @@
+/**
+ * Contents of one placement's revisions in memory. A row is one object as it is in a run of revisions, so that a revision keeps only
+ * what differs from the one before. Bodies stay in the store; those of Customizers are kept, which are few.
+ */
+import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { ObjectFact } from '../join/workload.ts'
+
+export interface ContentRow {
+  /** Name of the PlacementContent. */
+  readonly name: string
+  readonly key: string
+  /** The first revision with it, and the first without it; absent: the newest revision has it. */
+  readonly from: number
+  until?: number | undefined
+  readonly resource: GroupVersionResource
+  /** A definition that nobody selected: it came along with objects of its kind. */
+  readonly implied: boolean
+  readonly digest: string
+  /** Absent for a Customizer. */
+  readonly fact: ObjectFact | undefined
+  readonly customizer: KubeObject | undefined
+  /** The newest version of the object in the space that is known to say the same. */
+  seen: number
+}
+
+export class ContentRows {
+  /** By key, the oldest first. */
+  readonly #rows = new Map<string, ContentRow[]>()
+  readonly #revisions = new Set<number>()
+
+  /** The newest revision; 0: there is none. */
+  get newest(): number {
+    return Math.max(0, ...this.#revisions)
+  }
+
+  has(revision: number): boolean {
+    return this.#revisions.has(revision)
+  }
+
+  get revisions(): readonly number[] {
+    return [...this.#revisions].sort((a, b) => a - b)
+  }
+
+  *all(): Generator<ContentRow> {
+    for (const rows of this.#rows.values()) yield* rows
+  }
+
+  at(key: string, revision: number): ContentRow | undefined {
+    return this.#rows.get(key)?.find(row => isIn(row, revision))
+  }
+
+  *in(revision: number): Generator<ContentRow> {
+    for (const rows of this.#rows.values()) for (const row of rows) if (isIn(row, revision)) yield row
+  }
+
+  add(row: ContentRow): void {
+    const rows = this.#rows.get(row.key)
+    if (!rows) this.#rows.set(row.key, [row])
+    else {
+      rows.push(row)
+      rows.sort((a, b) => a.from - b.from)
+    }
+  }
+
+  commit(revision: number): void {
+    this.#revisions.add(revision)
+  }
+
+  /** A revision is forgotten. Answers the rows that no revision has any more. */
+  drop(revision: number): ContentRow[] {
+    this.#revisions.delete(revision)
+    return this.takeUnused()
+  }
+
+  /** Rows that no revision has. */
+  takeUnused(): ContentRow[] {
+    const unused: ContentRow[] = []
+    const kept = this.revisions
+    for (const [key, rows] of this.#rows) {
+      const used = rows.filter(row => kept.some(revision => isIn(row, revision)))
+      if (used.length === rows.length) continue
+      unused.push(...rows.filter(row => !used.includes(row)))
+      if (used.length > 0) this.#rows.set(key, used)
+      else this.#rows.delete(key)
+    }
+    return unused
+  }
+}
+
+function isIn({ from, until }: ContentRow, revision: number): boolean {
+  return from <= revision && (until === undefined || revision < until)
+}

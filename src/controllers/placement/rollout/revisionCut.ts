@@ -1,0 +1,97 @@
+/** The difference of a new revision of a placement from the newest one: only objects that changed since then are read. */
+import { hash } from 'node:crypto'
+import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
+import { canonicalJson } from '../../../apimachinery/values.ts'
+import { NOTES } from '../../../placement/words/marks.ts'
+import { CUSTOMIZERS, HAND_OVER_ANNOTATION, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { ContentRow, ContentRows } from './contentRows.ts'
+import type { NewContent } from './revisionStore.ts'
+import { customizerKey } from './stagedPlacement.ts'
+
+export interface CutInputs {
+  /** The objects that the placement selects now. */
+  readonly selected: Iterable<{ readonly fact: ObjectFact; readonly implied: boolean }>
+  read(fact: ObjectFact): Promise<KubeObject | undefined>
+  /** `reference` is `namespace/name`. */
+  customizer(reference: string): KubeObject | undefined
+}
+
+export interface Cut {
+  readonly contents: readonly NewContent[]
+  readonly closed: readonly ContentRow[]
+  /** Objects in all. */
+  readonly objects: number
+  /** Field manager of the newest change. */
+  readonly by: string
+}
+
+/** `undefined`: the newest revision has it all. */
+export async function cutRevision(
+  rows: ContentRows,
+  { selected, read, customizer }: CutInputs,
+): Promise<Cut | undefined> {
+  const contents: NewContent[] = []
+  const kept = new Set<string>()
+  const references = new Set<string>()
+  let objects = 0
+  const take = (content: Omit<NewContent, 'digest'>): void => {
+    const digest = digestOf(content.object)
+    const before = rows.at(content.key, rows.newest)
+    if (before && before.digest === digest && isSame(before, content))
+      before.seen = Number(content.object.metadata.resourceVersion)
+    else contents.push({ ...content, digest })
+  }
+  for (const { fact, implied } of selected) {
+    const { key, resource } = fact
+    kept.add(key)
+    objects++
+    if (fact.customizer !== '') references.add(fact.customizer)
+    const before = rows.at(key, rows.newest)
+    if (before?.seen === fact.revision && before.fact?.uid === fact.uid && before.implied === implied) continue
+    const object = await read(fact)
+    // news of its end is on the way
+    if (object) take({ key, resource, implied, object })
+  }
+  for (const reference of references) {
+    const object = customizer(reference)
+    if (!object) continue
+    const key = customizerKey(reference)
+    kept.add(key)
+    if (rows.at(key, rows.newest)?.seen !== Number(object.metadata.resourceVersion))
+      take({ key, resource: CUSTOMIZERS, implied: false, object })
+  }
+  const closed = [...rows.in(rows.newest)].filter(({ key }) => !kept.has(key))
+  if (contents.length + closed.length === 0) return undefined
+  return { contents, closed, objects, by: newestManager(contents) }
+}
+
+function isSame(row: ContentRow, { implied, resource, object }: Omit<NewContent, 'digest'>): boolean {
+  const uid = (row.fact?.uid ?? row.customizer?.metadata.uid) || ''
+  return row.implied === implied && row.resource.version === resource.version && uid === (object.metadata.uid ?? '')
+}
+
+/** Annotations that are for the present, whatever revision a cluster has. */
+const LIVE: ReadonlySet<string> = new Set([...NOTES, LAST_APPLIED_ANNOTATION, PAUSED_ANNOTATION, HAND_OVER_ANNOTATION])
+
+/** Equal for objects of which clusters get the same. */
+export function digestOf({ metadata, status: _status, ...content }: Readonly<KubeObject>): string {
+  const { labels = {}, annotations = {}, ownerReferences = [] } = metadata
+  const own = Object.fromEntries(Object.entries(annotations).filter(([key]) => !LIVE.has(key)))
+  return hash(
+    'sha256',
+    canonicalJson({ ...content, metadata: { labels, annotations: own, ownerReferences } }),
+    'base64',
+  )
+}
+
+function newestManager(
+  contents: readonly { readonly object: KubeObject; readonly resource: GroupVersionResource }[],
+): string {
+  let newest: { manager: string; time: string } = { manager: '', time: '' }
+  for (const { object } of contents)
+    for (const { manager = '', time = '', subresource = '' } of object.metadata.managedFields ?? [])
+      if (subresource === '' && String(time) >= newest.time) newest = { manager, time: String(time) }
+  return newest.manager
+}

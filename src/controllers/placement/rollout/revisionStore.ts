@@ -1,0 +1,266 @@
+/**
+ * Revisions in the workload space that they are about: PlacementRevision, PlacementContent and PlacementRollout, which go with their
+ * EdgePlacement. A PlacementRevision is written last and commits its contents; those that no revision has are cleared away at a start.
+ */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { at, num, record, str } from '../../../apimachinery/fields.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { Client } from '../../../client/client.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
+import { contentName, revisionName } from '../../../placement/rollout/revisionNames.ts'
+import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_API_VERSION,
+  EDGE_GROUP,
+  PLACEMENT_CONTENTS,
+  PLACEMENT_LABEL,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
+} from '../../../placement/words/placement.ts'
+import { placementLabel } from '../../../placement/words/placementSlices.ts'
+import { factOf } from '../join/workloads.ts'
+import { type ContentRow, ContentRows } from './contentRows.ts'
+
+/** A placement of a space. */
+export interface PlacementId {
+  readonly space: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** An object that a new revision has and the one before has not, or has otherwise. */
+export interface NewContent {
+  readonly key: string
+  readonly resource: GroupVersionResource
+  readonly implied: boolean
+  readonly digest: string
+  readonly object: KubeObject
+}
+
+export interface NewRevision {
+  readonly revision: number
+  readonly by: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly objects: number
+  readonly contents: readonly NewContent[]
+  readonly closed: readonly ContentRow[]
+}
+
+const API_VERSION = `${EDGE_GROUP}/${PLACEMENT_REVISIONS.version}`
+/** Contents that are read at a time. */
+const PAGE = 100
+/** Contents that are written at a time. */
+const TOGETHER = 16
+const MAX_CHANGED = 20
+
+export class RevisionStore {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async load(id: PlacementId): Promise<ContentRows> {
+    const rows = new ContentRows()
+    for await (const object of this.#listed(id, PLACEMENT_REVISIONS)) rows.commit(num(object.spec, 'revision'))
+    const { newest } = rows
+    for await (const object of this.#listed(id, PLACEMENT_CONTENTS)) {
+      const row = rowOf(object)
+      if (!row) continue
+      // an earlier process ended before the revision that ends it
+      if (row.until !== undefined && row.until > newest) {
+        await this.#setUntil(id, row, undefined)
+        row.until = undefined
+      }
+      rows.add(row)
+    }
+    for (const row of rows.takeUnused()) await this.#delete(id, PLACEMENT_CONTENTS, row.name)
+    return rows
+  }
+
+  async write(id: PlacementId, rows: ContentRows, news: NewRevision): Promise<void> {
+    const { revision, by, at, objects, contents, closed } = news
+    const made: ContentRow[] = []
+    for (let from = 0; from < contents.length; from += TOGETHER) {
+      const some = contents.slice(from, from + TOGETHER)
+      made.push(...(await Promise.all(some.map(content => this.#writeContent(id, content, revision)))))
+    }
+    const ended = [...closed]
+    for (const { key } of contents) {
+      const before = rows.at(key, revision - 1)
+      if (before) ended.push(before)
+    }
+    for (let from = 0; from < ended.length; from += TOGETHER)
+      await Promise.all(ended.slice(from, from + TOGETHER).map(row => this.#setUntil(id, row, revision)))
+    const keys = [...contents.map(({ key }) => key), ...closed.map(({ key }) => key)]
+    await this.#client.in(id.space).create(
+      PLACEMENT_REVISIONS,
+      {
+        ...head(id, 'PlacementRevision', revisionName(id.name, revision)),
+        spec: {
+          placement: id.name,
+          placementUID: id.uid,
+          revision,
+          by,
+          at,
+          objects,
+          changedCount: keys.length,
+          changed: keys.slice(0, MAX_CHANGED).map(textOf),
+        },
+      },
+      { fieldManager: FIELD_MANAGER },
+    )
+    for (const row of ended) row.until = revision
+    for (const row of made) rows.add(row)
+    rows.commit(revision)
+  }
+
+  async forget(id: PlacementId, rows: ContentRows, revision: number): Promise<void> {
+    await this.#delete(id, PLACEMENT_ROLLOUTS, revisionName(id.name, revision))
+    await this.#delete(id, PLACEMENT_REVISIONS, revisionName(id.name, revision))
+    for (const row of rows.drop(revision)) await this.#delete(id, PLACEMENT_CONTENTS, row.name)
+  }
+
+  /** The object as a row has it. */
+  async read({ space }: PlacementId, row: ContentRow): Promise<KubeObject | undefined> {
+    const content = await unlessGone(this.#client.in(space).get(PLACEMENT_CONTENTS, { name: row.name }))
+    const object = at(content?.spec, 'object')
+    return isRecord(object) ? (object as KubeObject) : undefined
+  }
+
+  /** The newest revision that somebody pinned. */
+  async pinned(id: PlacementId): Promise<number | undefined> {
+    let pinned: number | undefined
+    for await (const { spec } of this.#listed(id, PLACEMENT_REVISIONS))
+      if (at(spec, 'pinned') === true) pinned = Math.max(pinned ?? 0, num(spec, 'revision'))
+    return pinned
+  }
+
+  async rollouts(id: PlacementId): Promise<KubeObject[]> {
+    const found: KubeObject[] = []
+    for await (const object of this.#listed(id, PLACEMENT_ROLLOUTS)) found.push(object)
+    return found
+  }
+
+  async rollout({ space, name }: PlacementId, revision: number): Promise<KubeObject | undefined> {
+    return await unlessGone(this.#client.in(space).get(PLACEMENT_ROLLOUTS, { name: revisionName(name, revision) }))
+  }
+
+  /** Begins a rollout: the one of its revision, if there was one before, begins anew. */
+  async beginRollout(id: PlacementId, spec: Record<string, unknown> & { revision: number }): Promise<KubeObject> {
+    const api = this.#client.in(id.space)
+    const options = { fieldManager: FIELD_MANAGER }
+    const before = await this.rollout(id, spec.revision)
+    if (!before) {
+      const created = { ...head(id, 'PlacementRollout', revisionName(id.name, spec.revision)), spec }
+      return await api.create(PLACEMENT_ROLLOUTS, created, options)
+    }
+    // what people wrote was about the rollout of before
+    const again = { ...Object.fromEntries(Object.keys(record(before, 'spec')).map(field => [field, null])), ...spec }
+    await this.writeStatus(id, spec.revision, {
+      state: 'Running',
+      reason: '',
+      message: '',
+      finishedAt: null,
+      clusters: [],
+    })
+    return await api.patch(PLACEMENT_ROLLOUTS, { name: before.metadata.name! }, 'merge', { spec: again }, options)
+  }
+
+  async writeStatus(id: PlacementId, revision: number, status: object): Promise<KubeObject> {
+    const api = this.#client.in(id.space)
+    const ref = { name: revisionName(id.name, revision) }
+    const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
+    return await api.patch(PLACEMENT_ROLLOUTS, ref, 'merge', { status }, options)
+  }
+
+  async #writeContent(id: PlacementId, content: NewContent, revision: number): Promise<ContentRow> {
+    const { key, resource, implied, digest, object } = content
+    const { status: _status, ...described } = object
+    const spec = {
+      placement: id.name,
+      placementUID: id.uid,
+      key,
+      resource,
+      from: revision,
+      ...(implied && { implied }),
+      digest,
+      object: described,
+    }
+    const stored = { ...head(id, 'PlacementContent', contentName(id.uid, key, revision)), spec }
+    const api = this.#client.in(id.space)
+    try {
+      await api.create(PLACEMENT_CONTENTS, stored, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+      // of an attempt that ended before its revision was written
+      const before = await api.get(PLACEMENT_CONTENTS, { name: stored.metadata.name })
+      await api.update(PLACEMENT_CONTENTS, { ...before, spec }, { fieldManager: FIELD_MANAGER })
+    }
+    return rowOf(stored)!
+  }
+
+  async #setUntil({ space }: PlacementId, { name }: ContentRow, until: number | undefined): Promise<void> {
+    const body = { spec: { until: until ?? null } }
+    const options = { fieldManager: FIELD_MANAGER }
+    await unlessGone(this.#client.in(space).patch(PLACEMENT_CONTENTS, { name }, 'merge', body, options))
+  }
+
+  async #delete({ space }: PlacementId, resource: GroupVersionResource, name: string): Promise<void> {
+    await unlessGone(this.#client.in(space).delete(resource, { name }))
+  }
+
+  async *#listed({ space, name, uid }: PlacementId, resource: GroupVersionResource): AsyncGenerator<KubeObject> {
+    const labelSelector = `${PLACEMENT_LABEL}=${placementLabel(name)}`
+    let rest: string | undefined
+    do {
+      const options = { labelSelector, limit: PAGE, ...(rest !== undefined && { continue: rest }) }
+      const page = await this.#client.in(space).list(resource, options)
+      for (const object of page.items) if (str(object.spec, 'placementUID') === uid) yield object
+      rest = page.continue
+    } while (rest)
+  }
+}
+
+function head({ name: placement, uid }: PlacementId, kind: string, name: string) {
+  return {
+    apiVersion: API_VERSION,
+    kind,
+    metadata: {
+      name,
+      labels: { [PLACEMENT_LABEL]: placementLabel(placement) },
+      ownerReferences: [{ apiVersion: EDGE_API_VERSION, kind: 'EdgePlacement', name: placement, uid }],
+    },
+  }
+}
+
+function rowOf({ metadata, spec }: KubeObject): ContentRow | undefined {
+  const [key, from, object] = [str(spec, 'key'), num(spec, 'from'), at(spec, 'object')]
+  const { group, version, resource: plural } = record(spec, 'resource')
+  if (key === '' || from === 0 || !isRecord(object)) return undefined
+  const body = object as KubeObject
+  const resource = { group: String(group), version: String(version), resource: String(plural) }
+  const isCustomizer = resource.group === CUSTOMIZERS.group && resource.resource === CUSTOMIZERS.resource
+  const { namespace, name } = parseObjectKey(key)
+  const revision = Number(body.metadata.resourceVersion)
+  return {
+    name: metadata.name ?? '',
+    key,
+    from,
+    until: num(spec, 'until') || undefined,
+    resource,
+    implied: at(spec, 'implied') === true,
+    digest: str(spec, 'digest'),
+    fact: isCustomizer ? undefined : factOf({ object: body, resource, namespace, name, revision }, key),
+    customizer: isCustomizer ? body : undefined,
+    seen: revision,
+  }
+}
+
+/** `deployments.apps "web/page"`, without quotes. */
+function textOf(key: string): string {
+  const { group, resource, namespace, name } = parseObjectKey(key)
+  return `${resource}${group && `.${group}`} ${namespace && `${namespace}/`}${name}`
+}

@@ -1,0 +1,508 @@
+/**
+ * Rollouts: carries placements with a rollout strategy from revision to revision. It cuts revisions of edits, asks the pure
+ * {@link step} for the clusters that may go on, and moves these to the new content.
+ *
+ * A step is in the stored status of the PlacementRollout before any content moves, so that another run finds each cluster's revision.
+ * Objects of users are never written. Copies are named only, and {@link decide} and the brake judge them as ever.
+ */
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import { OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
+import { type ClusterFacts, type RolloutFacts, type Step, step } from '../../../placement/rollout/step.ts'
+import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
+import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
+import type { Destination, Ways } from '../../../placement/words/ways.ts'
+import type { SourceReader } from '../copies/sourceReader.ts'
+import { LiveContent, type StagedContent } from '../join/leadContent.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Tasks } from '../join/tasks.ts'
+import type { CopyChange, Signals } from '../signals/signals.ts'
+import type { ClusterContent, ClusterQuestion } from './clusterContent.ts'
+import { cutRevision } from './revisionCut.ts'
+import type { RevisionStore } from './revisionStore.ts'
+import { type Rollout, type RolloutCluster, type RolloutState, rolloutOf, statusOf } from './rollout.ts'
+import { StagedPlacement } from './stagedPlacement.ts'
+
+export interface RolloutsDeps {
+  store: RevisionStore
+  join: PlacementJoin
+  clock: Clock
+  sources: Pick<SourceReader, 'read'>
+  tasks: Pick<Tasks, 'add'>
+  known: Signals['known']
+  /** Labels of a Location. */
+  labels: (way: Destination) => Readonly<Record<string, string>>
+  /** Path of an inventory, as people know it. */
+  pathOf: (space: string) => string | undefined
+  look: (question: ClusterQuestion) => ClusterContent
+  /** Whether a cluster was silent already when the server started. */
+  isSilent: (mailbox: string) => boolean
+  /** Whether all is known that a placement selects and where it leads; else its task is kept until it is. */
+  isKnown: (space: string, name: string) => boolean
+}
+
+/** Looks at one placement are so far apart at least. */
+const APART_MS = 100
+/** A change of a copy that says nothing about its cluster. */
+const SILENT: ReadonlySet<CopyChange> = new Set<CopyChange>(['written', 'carried', 'generation', 'retained', 'status'])
+
+/** Clusters without a report count as silent so long after the start, and are waited for until then. */
+const UNHEARD_MS = OUTCOME_SILENCE_MS
+
+const ALL: RolloutStrategy = readStrategy(undefined).strategy!
+
+export class Rollouts {
+  readonly #deps: RolloutsDeps
+  readonly #placements = new Map<string, StagedPlacement>()
+  /** Those of which a rollout goes on. */
+  readonly #rolling = new Set<StagedPlacement>()
+
+  /** Clusters without a report are silent from then on. */
+  readonly #heardAtMs: number
+
+  constructor(deps: RolloutsDeps) {
+    this.#deps = deps
+    this.#heardAtMs = deps.clock.now() + UNHEARD_MS
+  }
+
+  /** Whether it is known which revisions the destinations of a space's placements have. */
+  isKnown(space: string): boolean {
+    for (const { id, isLoaded } of this.#placements.values()) if (id.space === space && !isLoaded) return false
+    return true
+  }
+
+  /**
+   * Takes in an EdgePlacement before the join does. Returns its contents; `undefined`: it has no strategy. `isNew`: it was made while the
+   * server ran, so that nothing of it is anywhere.
+   */
+  place(space: string, name: string, spec: PlacementSpec, isNew: boolean): StagedContent | undefined {
+    const key = `${space} ${name}`
+    const known = this.#placements.get(key)
+    const { rollout: written, historyLimit, uid } = spec
+    if (known?.id.uid === uid) {
+      const strategy = written === undefined ? ALL : readStrategy(written).strategy
+      // admission refuses what cannot be read
+      known.strategy = strategy ?? known.strategy
+      known.written = written
+      known.historyLimit = historyLimit
+      known.edited()
+      return known
+    }
+    if (written === undefined) return undefined
+    if (known) this.forget(space, name)
+    const { join, store, clock, tasks } = this.#deps
+    const workload = join.workload(space)
+    const id = { space, name, uid }
+    const strategy = readStrategy(written).strategy ?? ALL
+    const placement: StagedPlacement = new StagedPlacement(id, { strategy, written, historyLimit }, isNew, {
+      live: new LiveContent(workload, name),
+      workload,
+      read: row => store.read(id, row),
+      now: () => clock.now(),
+      changed: () => tasks.add({ type: 'rollout', space, name }),
+    })
+    this.#placements.set(key, placement)
+    return placement
+  }
+
+  forget(space: string, name: string): void {
+    const known = this.#placements.get(`${space} ${name}`)
+    if (!known) return
+    this.#placements.delete(`${space} ${name}`)
+    this.#rolling.delete(known)
+  }
+
+  copyChanged(mailbox: string, _key: string, what: CopyChange): void {
+    if (this.#rolling.size > 0 && !SILENT.has(what)) this.mailboxChanged(mailbox)
+  }
+
+  mailboxChanged(mailbox: string): void {
+    for (const placement of this.#rolling) {
+      const { space, name } = placement.id
+      if (!this.#deps.join.waysOf(space, name)?.has(mailbox)) continue
+      placement.touched.add(mailbox)
+      this.#deps.tasks.add({ type: 'rollout', space, name })
+    }
+  }
+
+  /** Anything of the destinations of a space's placements may be other now. */
+  spaceChanged(space: string): void {
+    for (const placement of this.#rolling) {
+      if (placement.id.space !== space) continue
+      placement.isAllTouched = true
+      this.#deps.tasks.add({ type: 'rollout', space, name: placement.id.name })
+    }
+  }
+
+  /** Labels of a Location may put its cluster into another group. */
+  locationChanged(): void {
+    for (const { id } of this.#rolling) this.#deps.tasks.add({ type: 'rollout', space: id.space, name: id.name })
+  }
+
+  /** A PlacementRollout or PlacementRevision of a space was written, by whomsoever. */
+  written(space: string, revision = Number.POSITIVE_INFINITY): void {
+    for (const placement of this.#placements.values()) {
+      if (placement.id.space !== space || placement.writtenRevision >= revision) continue
+      placement.isStale = true
+      this.#deps.tasks.add({ type: 'rollout', space, name: placement.id.name })
+    }
+  }
+
+  async reconcile(space: string, name: string): Promise<ReconcileResult> {
+    const placement = this.#placements.get(`${space} ${name}`)
+    if (!placement) return {}
+    const { clock, isKnown } = this.#deps
+    if (!placement.isLoaded) await this.#load(placement)
+    if (!isKnown(space, name)) return { postponed: true }
+    const nowMs = clock.now()
+    const waitMs = placement.lookedAtMs + APART_MS - nowMs
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    placement.lookedAtMs = nowMs
+    const isFirst = placement.rows.newest === 0 && !placement.isStaged
+    if (isFirst || (placement.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) await this.#cut(placement)
+    const again = await this.#roll(placement)
+    const atMs = Math.min(placement.dueAtMs ?? Number.POSITIVE_INFINITY, again)
+    return atMs === Number.POSITIVE_INFINITY ? {} : { requeueAfterMs: Math.max(APART_MS, atMs - nowMs) }
+  }
+
+  /** Finds which revision each destination has. */
+  async #load(placement: StagedPlacement): Promise<void> {
+    const { store, known } = this.#deps
+    const { id, isNew, strategy } = placement
+    if (!isNew) {
+      placement.rows = await store.load(id)
+      const rollouts = (await store.rollouts(id)).map(rolloutOf).sort((a, b) => a.run - b.run)
+      placement.pinned = await store.pinned(id)
+      const newest = rollouts.at(-1)
+      placement.lastRun = newest?.run ?? 0
+      placement.finished = (newest?.state === 'Done' ? newest.revision : newest?.from) ?? 0
+      for (const { state, revision, from } of rollouts)
+        if (state === 'RolledBack') placement.rolledBack.set(revision, from)
+      const isInForce = strategy.type !== 'All' || placement.pinned !== undefined
+      if (newest && newest.state !== 'Superseded' && isInForce) {
+        placement.rollout = newest
+        placement.isStaged = true
+        const isOver = ({ revision, state }: RolloutCluster) => state === 'Skipped' || revision === newest.revision
+        if (newest.state !== 'Done' || ![...newest.clusters.values()].every(isOver)) {
+          // one that another process began and did not write a step of has moved nothing
+          const written = rollouts.findLast(({ clusters }) => clusters.size > 0)
+          for (const { key, revision, state } of written?.clusters.values() ?? [])
+            if (state !== 'Skipped') placement.setRevision(key, revision)
+          this.#rolling.add(placement)
+        }
+      }
+    }
+    placement.isLoaded = true
+    known.send('space', id.space)
+  }
+
+  /** Makes a revision of what changed since the newest one. */
+  async #cut(placement: StagedPlacement): Promise<void> {
+    const { join, sources, store, clock } = this.#deps
+    const { id, rows } = placement
+    placement.takeEdits()
+    const workload = join.workload(id.space)
+    const selected = workload.selectedBy(id.name).flatMap(key => {
+      const fact = workload.get(key)
+      return fact ? [{ fact, implied: !workload.names(id.name, key) }] : []
+    })
+    const cut = await cutRevision(rows, {
+      selected,
+      read: fact => sources.read(id.space, fact),
+      customizer: reference => join.customizer(id.space, reference),
+    }).catch(error => {
+      placement.edited()
+      throw error
+    })
+    if (!cut) return
+    const at = timestamp(new Date(clock.now()))
+    try {
+      await store.write(id, rows, { ...cut, revision: rows.newest + 1, at })
+    } catch (error) {
+      placement.edited()
+      throw error
+    }
+    if (!placement.isStaged && placement.strategy.type === 'All') placement.finished = rows.newest
+    await this.#trim(placement)
+  }
+
+  /** Forgets the oldest revisions but those that somebody needs. */
+  async #trim(placement: StagedPlacement): Promise<void> {
+    const { rows, historyLimit, finished, pinned, rollout, named } = placement
+    const needed = new Set([...named.values(), finished, pinned, rollout?.revision, rollout?.from])
+    for (const revision of rows.revisions.slice(0, -historyLimit))
+      if (!needed.has(revision)) await this.#deps.store.forget(placement.id, rows, revision)
+  }
+
+  /** Answers when to look again; infinite: when something changes. */
+  async #roll(placement: StagedPlacement): Promise<number> {
+    const never = Number.POSITIVE_INFINITY
+    if (placement.isStale) await this.#refresh(placement)
+    const { rows, strategy, pinned } = placement
+    if (strategy.type === 'All' && pinned === undefined) {
+      await this.#goLive(placement)
+      return never
+    }
+    if (!placement.isStaged) await this.#goStaged(placement)
+    const goal = placement.goal
+    if (goal === 0 || !rows.has(goal)) return never
+    if (placement.rollout?.revision !== goal || placement.rollout.state === 'RolledBack')
+      await this.#begin(placement, goal)
+    if (!this.#rolling.has(placement)) return never
+    return await this.#step(placement, placement.rollout!)
+  }
+
+  /** Takes in what people wrote. */
+  async #refresh(placement: StagedPlacement): Promise<void> {
+    const { store } = this.#deps
+    placement.isStale = false
+    placement.pinned = await store.pinned(placement.id)
+    const { rollout } = placement
+    const object = rollout && (await store.rollout(placement.id, rollout.revision))
+    if (!rollout || !object) return
+    const { paused, urgent, approvals } = rolloutOf(object)
+    placement.rollout = { ...rollout, paused, urgent, approvals }
+  }
+
+  /** No revision is staged any more: all destinations read the live content. */
+  async #goLive(placement: StagedPlacement): Promise<void> {
+    const { join, store } = this.#deps
+    const { id, rollout, written } = placement
+    if (placement.isStaged) {
+      if (rollout) {
+        const message = 'spec.rolloutStrategy stages nothing any more: all clusters get the newest content'
+        await store.writeStatus(id, rollout.revision, { state: 'Superseded', reason: 'NotStaged', message })
+      }
+      join.restage(id.space, id.name, () => {
+        placement.isStaged = false
+        placement.clearRevisions()
+      })
+      placement.rollout = undefined
+      this.#rolling.delete(placement)
+    }
+    if (written !== undefined) return
+    this.forget(id.space, id.name)
+    join.unstage(id.space, id.name)
+  }
+
+  /** All destinations have the live content. From now on they have the newest revision, which says the same. */
+  async #goStaged(placement: StagedPlacement): Promise<void> {
+    const { join } = this.#deps
+    const { id, rows } = placement
+    if (placement.dueAtMs !== undefined) await this.#cut(placement)
+    if (rows.newest > 0) await this.#begin(placement, rows.newest, { isDone: true })
+    join.restage(id.space, id.name, () => {
+      placement.isStaged = true
+      placement.finished = rows.newest
+    })
+  }
+
+  /** A rollout to a revision begins, in place of the one before. */
+  async #begin(placement: StagedPlacement, revision: number, { isDone = false } = {}): Promise<void> {
+    const { store, clock, join } = this.#deps
+    const { id, rollout: before, finished, written } = placement
+    const at = timestamp(new Date(clock.now()))
+    if (before && before.state !== 'Done' && before.state !== 'RolledBack') {
+      const message = `revision ${revision} takes its place`
+      await store.writeStatus(id, before.revision, {
+        state: 'Superseded',
+        reason: 'NewerRevision',
+        message,
+        finishedAt: at,
+      })
+    }
+    const run = placement.lastRun + 1
+    const isWayBack = before?.state === 'RolledBack'
+    const spec = {
+      placement: id.name,
+      placementUID: id.uid,
+      revision,
+      run,
+      from: finished,
+      at,
+      ...(written !== undefined && { strategy: written }),
+      ...(isWayBack && { urgent: true }),
+    }
+    const object = await store.beginRollout(id, spec)
+    placement.writtenRevision = Number(object.metadata.resourceVersion)
+    const rollout = {
+      ...rolloutOf({ ...object, status: undefined }),
+      state: isDone ? 'Done' : 'Running',
+    } satisfies Rollout
+    placement.lastRun = run
+    placement.isAllTouched = true
+    if (isDone) {
+      rollout.finishedAt = at
+      await this.#writeStatus(placement, rollout)
+    } else {
+      const ways = join.waysOf(id.space, id.name) ?? NOWHERE
+      for (const mailbox of ways.keys()) placement.setRevision(mailbox, placement.revisionAt(mailbox))
+      this.#rolling.add(placement)
+    }
+    placement.rollout = rollout
+  }
+
+  async #step(placement: StagedPlacement, before: Rollout): Promise<number> {
+    let rollout = before
+    const { join, clock } = this.#deps
+    const { space, name } = placement.id
+    const ways = join.waysOf(space, name)
+    if (!ways) return Number.POSITIVE_INFINITY
+    const nowMs = clock.now()
+    const clusters = this.#look(placement, rollout, ways)
+    if (!clusters) return this.#heardAtMs
+    const asked = {
+      clusters: clusters.map(({ facts }) => facts),
+      nowMs,
+      isPaused: join.spec(space, name)?.isPaused === true,
+    }
+    let found = stepOf(rollout, asked)
+    if (found.start.length > 0) {
+      // a pause counts from when it is written, and its event may be on the way
+      await this.#refresh(placement)
+      rollout = placement.rollout ?? rollout
+      found = stepOf(rollout, asked)
+    }
+    const after = this.#stepped(rollout, clusters, found)
+    if (after.state === 'Done' || after.state === 'RolledBack') after.finishedAt ||= timestamp(new Date(nowMs))
+    if (!equalJson(statusOf(after), statusOf(rollout))) await this.#writeStatus(placement, after)
+    placement.rollout = after
+    if (after.state === 'Done' && placement.finished !== after.revision) this.#finish(placement, after)
+    if (found.start.length > 0) {
+      const start = () => {
+        for (const mailbox of found.start) placement.setRevision(mailbox, rollout.revision)
+      }
+      join.restage(space, name, start, found.start)
+    }
+    if (after.state === 'Done') this.#settle(placement, after)
+    for (const { key, state } of after.clusters.values()) if (state === 'Skipped') placement.release(key)
+    placement.letGo()
+    if (after.state === 'RolledBack') {
+      placement.rolledBack.set(after.revision, after.from)
+      return nowMs
+    }
+    return found.recheckAtMs ?? Number.POSITIVE_INFINITY
+  }
+
+  /** A destination that joins from now on gets the revision at once. One that was away all the time has its turn once it is back. */
+  #finish(placement: StagedPlacement, { revision }: Rollout): void {
+    const { space, name } = placement.id
+    this.#deps.join.restage(space, name, () => {
+      placement.finished = revision
+    })
+  }
+
+  /** A rollout ends for good when no destination has another revision. */
+  #settle(placement: StagedPlacement, { revision }: Rollout): void {
+    for (const has of placement.named.values()) if (has !== revision) return
+    placement.clearRevisions()
+    this.#rolling.delete(placement)
+  }
+
+  /** Facts about the destinations, as they are now; `undefined`: more will be known soon. */
+  #look(placement: StagedPlacement, rollout: Rollout, ways: Ways): Seen[] | undefined {
+    const { clock, labels, pathOf, look, isSilent } = this.#deps
+    const { space } = placement.id
+    const nowMs = clock.now()
+    const { touched, isAllTouched } = placement
+    const seen: Seen[] = []
+    for (const [mailbox, several] of ways) {
+      const before = rollout.clusters.get(mailbox)
+      const hasJoined = before?.hasJoined ?? (rollout.clusters.size > 0 && !placement.isNamed(mailbox))
+      if (!placement.isNamed(mailbox)) placement.setRevision(mailbox, placement.finished)
+      const revision = placement.revisionAt(mailbox)
+      const isMoved = revision === rollout.revision || (revision !== rollout.from && revision !== 0)
+      const isNews = isAllTouched || touched.has(mailbox) || before?.revision !== revision
+      const [content, former] = [placement.content(revision), placement.content(rollout.from).revisedKeys()]
+      const now = look({ space, mailbox, content, former, looks: isMoved && isNews })
+      if (now.isUnheard && nowMs < this.#heardAtMs && !isSilent(mailbox)) return undefined
+      const state = isMoved && !isNews ? (before?.content ?? 'unknown') : now.content
+      const isSame = before?.content === state && before.revision === revision
+      const [way] = several
+      const facts: ClusterFacts = {
+        key: mailbox,
+        name: way!.locationName,
+        inventory: pathOf(way!.cluster) ?? way!.cluster,
+        labels: labels(way!),
+        revision,
+        content: state,
+        contentSinceMs: isSame ? before.contentSinceMs : nowMs,
+        beganMs: before?.revision === revision ? before.beganMs : undefined,
+        wasDone: before?.state === 'Done' && before.revision === revision,
+        away: now.isAway,
+      }
+      seen.push({ facts, hasJoined, message: isMoved && !isNews ? (before?.message ?? '') : now.message })
+    }
+    placement.isAllTouched = false
+    touched.clear()
+    return seen
+  }
+
+  #stepped(rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
+    const start = new Set(found.start)
+    const clusters = new Map<string, RolloutCluster>()
+    for (const { facts, hasJoined, message: seenMessage } of seen) {
+      const { key, name, inventory, revision, content, away } = facts
+      const { state, group, reason, message, contentSinceMs, beganMs } = found.states.get(key)!
+      const hasBegun = start.has(key)
+      clusters.set(key, {
+        key,
+        cluster: name,
+        inventory,
+        group,
+        state,
+        revision: hasBegun ? rollout.revision : revision,
+        content: hasBegun ? 'unknown' : content,
+        contentSinceMs,
+        beganMs,
+        reason,
+        message: state === 'Failed' && seenMessage ? `${message}: ${seenMessage}` : message,
+        isAway: away,
+        hasJoined,
+      })
+    }
+    for (const [key, before] of rollout.clusters)
+      if (!clusters.has(key)) clusters.set(key, { ...before, state: 'Skipped', reason: 'ClusterGone', message: '' })
+    const { reason, message } = found
+    return { ...rollout, state: stateOf(found, rollout), reason, message, clusters }
+  }
+
+  async #writeStatus(placement: StagedPlacement, rollout: Rollout): Promise<void> {
+    const written = await this.#deps.store.writeStatus(placement.id, rollout.revision, statusOf(rollout))
+    placement.writtenRevision = Number(written.metadata.resourceVersion)
+  }
+}
+
+function stepOf(
+  { strategy, revision, from, paused, approvals, urgent }: Rollout,
+  { clusters, nowMs, isPaused }: Pick<RolloutFacts, 'clusters' | 'nowMs'> & { isPaused: boolean },
+): Step {
+  return step({ strategy, target: revision, from, clusters, nowMs, paused: paused || isPaused, approvals, urgent })
+}
+
+interface Seen {
+  readonly facts: ClusterFacts
+  readonly hasJoined: boolean
+  readonly message: string
+}
+
+const NOWHERE: Ways = new Map()
+
+const STATES: Readonly<Record<Step['verdict'], RolloutState>> = {
+  running: 'Running',
+  waiting: 'Waiting',
+  paused: 'Paused',
+  stuck: 'Stuck',
+  failed: 'Failed',
+  done: 'Done',
+  rollback: 'RolledBack',
+}
+
+/** Where there is nothing to go back to, a rollout stops. */
+function stateOf({ verdict }: Step, { state, from, urgent }: Rollout): RolloutState {
+  // those that were away catch up
+  if (state === 'Done') return 'Done'
+  return verdict === 'rollback' && (from === 0 || urgent) ? 'Failed' : STATES[verdict]
+}

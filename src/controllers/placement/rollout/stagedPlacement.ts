@@ -1,0 +1,193 @@
+/**
+ * One placement with a rollout strategy: the revision that each destination may have, and the edits since the newest one. While nothing
+ * of it is staged (its strategy is All and no revision is pinned, or it is not loaded) destinations read the live content.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { RolloutStrategy } from '../../../placement/rollout/strategy.ts'
+import { objectKey } from '../../../placement/words/names.ts'
+import { CUSTOMIZERS } from '../../../placement/words/placement.ts'
+import type { LeadContent, StagedContent } from '../join/leadContent.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import { type ContentRow, ContentRows } from './contentRows.ts'
+import { type RevisedObject, RevisionContent } from './revisionContent.ts'
+import type { PlacementId } from './revisionStore.ts'
+import type { Rollout } from './rollout.ts'
+
+export interface StagedPlacementDeps {
+  readonly live: LeadContent
+  /** Facts about all objects of the space. */
+  readonly workload: { get(key: string): ObjectFact | undefined }
+  read(row: ContentRow): Promise<KubeObject | undefined>
+  now(): number
+  /** It was edited, or a destination may have other content. */
+  changed(): void
+}
+
+export class StagedPlacement implements StagedContent {
+  readonly id: PlacementId
+  strategy: RolloutStrategy
+  /** `spec.rolloutStrategy` as it is written. */
+  written: unknown
+  historyLimit: number
+  /** Whether it came while the server ran: nothing of it is anywhere yet. */
+  readonly isNew: boolean
+  rows = new ContentRows()
+  isLoaded = false
+  isStaged = false
+  /** The newest revision that was rolled out whole; 0: none. Destinations without one of their own have it. */
+  finished = 0
+  pinned: number | undefined
+  rollout: Rollout | undefined
+  /** Whether what people write about its rollouts may be other than was read. */
+  isStale = false
+  /** When it was last looked at. */
+  lookedAtMs = Number.NEGATIVE_INFINITY
+  /** Mailboxes of which something changed since their content was last looked at. */
+  readonly touched = new Set<string>()
+  isAllTouched = true
+  /** Revision of the store as which the center wrote a status of its rollout last. */
+  writtenRevision = 0
+  /** The number of its newest rollout. */
+  lastRun = 0
+  /** Revisions that failed, and those to which their clusters went back. */
+  readonly rolledBack = new Map<number, number>()
+  readonly #deps: StagedPlacementDeps
+  /** By mailbox, while a rollout runs. */
+  readonly #has = new Map<string, number>()
+  readonly #contents = new Map<number, RevisionContent>()
+  readonly #facts = new WeakMap<ContentRow, { customizer: ContentRow | undefined; fact: ObjectFact }>()
+  #editedMs: { readonly firstMs: number; lastMs: number } | undefined
+
+  constructor(
+    id: PlacementId,
+    { strategy, written, historyLimit }: Pick<StagedPlacement, 'strategy' | 'written' | 'historyLimit'>,
+    isNew: boolean,
+    deps: StagedPlacementDeps,
+  ) {
+    this.id = id
+    this.strategy = strategy
+    this.written = written
+    this.historyLimit = historyLimit
+    this.isNew = isNew
+    this.isStaged = isNew && strategy.type !== 'All'
+    this.#deps = deps
+    this.edited()
+  }
+
+  at(mailbox: string): LeadContent {
+    return this.isStaged ? this.content(this.revisionAt(mailbox)) : this.#deps.live
+  }
+
+  /** The revision that a destination may have. */
+  revisionAt(mailbox: string): number {
+    return this.#has.get(mailbox) ?? this.finished
+  }
+
+  /** Whether the destination has a revision of its own, and not just the newest finished one. */
+  isNamed(mailbox: string): boolean {
+    return this.#has.has(mailbox)
+  }
+
+  /** Takes in which revision a destination may have. Its caller names the copies that this changes. */
+  setRevision(mailbox: string, revision: number): void {
+    this.#has.set(mailbox, revision)
+  }
+
+  /** The destination is none any more. */
+  release(mailbox: string): void {
+    this.#has.delete(mailbox)
+  }
+
+  /** The revision that all destinations shall have; 0: there is none. */
+  get goal(): number {
+    if (this.pinned !== undefined) return this.pinned
+    const { newest } = this.rows
+    return this.rolledBack.get(newest) ?? newest
+  }
+
+  /** All destinations have the finished revision. */
+  clearRevisions(): void {
+    this.#has.clear()
+  }
+
+  get named(): ReadonlyMap<string, number> {
+    return this.#has
+  }
+
+  content(revision: number): RevisionContent {
+    const known = this.#contents.get(revision)
+    if (known) return known
+    const made = new RevisionContent(this.#objects(revision), this.#deps.workload)
+    this.#contents.set(revision, made)
+    return made
+  }
+
+  /** Forgets contents that no destination has. */
+  letGo(): void {
+    const used = new Set([...this.#has.values(), this.finished, this.rows.newest])
+    for (const revision of this.#contents.keys()) if (!used.has(revision)) this.#contents.delete(revision)
+  }
+
+  edited(): boolean {
+    const nowMs = this.#deps.now()
+    if (this.#editedMs) this.#editedMs.lastMs = nowMs
+    else this.#editedMs = { firstMs: nowMs, lastMs: nowMs }
+    this.#deps.changed()
+    return this.isStaged
+  }
+
+  /** When the edits make a revision; `undefined`: there are none. */
+  get dueAtMs(): number | undefined {
+    return this.#editedMs && Math.min(this.#editedMs.lastMs + QUIET_MS, this.#editedMs.firstMs + MOST_MS)
+  }
+
+  /** The edits so far are looked at. */
+  takeEdits(): void {
+    this.#editedMs = undefined
+  }
+
+  /** Revisions that destinations have, and their contents. */
+  *inUse(): Generator<RevisionContent> {
+    for (const revision of new Set([...this.#has.values(), this.finished])) yield this.content(revision)
+  }
+
+  keysInUse(): readonly string[] {
+    const keys = new Set<string>()
+    for (const content of this.inUse()) for (const key of content.revisedKeys()) keys.add(key)
+    return [...keys]
+  }
+
+  #objects(revision: number): ReadonlyMap<string, RevisedObject> {
+    const objects = new Map<string, RevisedObject>()
+    for (const row of this.rows.in(revision)) {
+      if (!row.fact) continue
+      const customizer = this.#customizer(row.fact.customizer, revision)
+      objects.set(row.key, { fact: this.#factOf(row, row.fact, customizer), implied: row.implied })
+    }
+    return objects
+  }
+
+  #customizer(reference: string, revision: number): ContentRow | undefined {
+    return reference === '' ? undefined : this.rows.at(customizerKey(reference), revision)
+  }
+
+  /** One fact for one content: by its identity it is known that two revisions say the same. */
+  #factOf(row: ContentRow, plain: ObjectFact, customizer: ContentRow | undefined): ObjectFact {
+    const known = this.#facts.get(row)
+    if (known?.customizer === customizer && known) return known.fact
+    const stage = { id: row.name, read: () => this.#deps.read(row), customizer: customizer?.customizer }
+    const fact = { ...plain, stage }
+    this.#facts.set(row, { customizer, fact })
+    return fact
+  }
+}
+
+/** Edits make a revision once none has come for so long, and after so long at the latest. */
+export const QUIET_MS = 2000
+export const MOST_MS = 10_000
+
+/** `reference` is `namespace/name`. */
+export function customizerKey(reference: string): string {
+  const slash = reference.indexOf('/')
+  return objectKey(CUSTOMIZERS, reference.slice(0, slash), reference.slice(slash + 1))
+}

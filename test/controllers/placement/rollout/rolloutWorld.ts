@@ -1,0 +1,78 @@
+/** Two clusters that report, and placements with a rollout strategy. */
+import type { Test } from 'tap'
+import { at, records } from '../../../../src/apimachinery/fields.ts'
+import { EDGE_PLACEMENTS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'
+import { FakeClock } from '../../../client/support/fakeClock.ts'
+import { ALL_MAPS, configMap, MAPS, placement, slice, world } from '../translatorWorld.ts'
+
+export type Cluster = 'florin' | 'guilder'
+
+export const ONE_BY_ONE = { type: 'Progressive', progressive: { maxConcurrency: 1 } }
+
+export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
+  const clock = new FakeClock()
+  const here = await world(t, clock)
+  const { server, wds } = here
+  const numbers = new Map<string, number>()
+  const box = (name: Cluster) => here[name]
+  /** A cluster has processed all that is in its mailbox, but for what it refuses. */
+  const report = async (name: Cluster, refused: readonly string[] = []): Promise<void> => {
+    const number = (numbers.get(name) ?? 0) + 1
+    numbers.set(name, number)
+    const exception = (key: string) => ({
+      group: '',
+      resource: 'configmaps',
+      namespace: 'commonstuff',
+      name: key,
+      seq: server.revision,
+      state: 'refused' as const,
+      reason: 'Invalid',
+      message: 'no',
+      since: new Date(clock.now()).toISOString(),
+    })
+    here.outcomes().take(box(name), {
+      session: 's',
+      epoch: 'epoch',
+      number,
+      whole: true,
+      compared: true,
+      processed: server.revision,
+      exceptions: refused.map(exception),
+      settled: [],
+      unlisted: {},
+    })
+    await server.quiet()
+  }
+  /** All that is due within a time has happened. */
+  const pass = async (ms: number): Promise<void> => {
+    await server.quiet()
+    for (let left = ms; left > 0; left -= 250) {
+      await clock.advance(Math.min(left, 250))
+      await server.quiet()
+    }
+  }
+  const place = async (name: string, spec: object, ...targets: Cluster[]): Promise<void> => {
+    await wds.create(EDGE_PLACEMENTS, placement(name, { ...ALL_MAPS, ...spec }))
+    await wds.create(SLICES, slice(name, ...targets))
+    await server.quiet()
+  }
+  const edit = async (name: string, a: string): Promise<void> => {
+    await wds.patch(MAPS, { namespace: 'commonstuff', name }, 'merge', { data: { a } })
+    await server.quiet()
+  }
+  const make = async (name: string, a: string): Promise<void> => {
+    await wds.create(MAPS, configMap(name, { a }))
+    await server.quiet()
+  }
+  /** Content of an object in the mailbox of a cluster. */
+  const held = (name: Cluster, object = 'page'): unknown =>
+    at(server.peek(box(name), MAPS, object, 'commonstuff')?.data, 'a')
+  const rollout = (revision: number, name = 'ep') => server.peek('wds1', PLACEMENT_ROLLOUTS, `${name}.${revision}`)
+  /** State of a rollout, and of each cluster in it. */
+  const states = (revision: number, name = 'ep'): Record<string, unknown> => {
+    const status = rollout(revision, name)?.status
+    const clusters = records(status, 'clusters').map(one => [String(one.cluster), one.state] as const)
+    return { rollout: at(status, 'state'), ...Object.fromEntries(clusters) }
+  }
+  return { ...here, clock, box, report, pass, place, edit, make, held, rollout, states }
+}

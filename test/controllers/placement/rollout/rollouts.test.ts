@@ -1,0 +1,310 @@
+// Rollouts in the translator: which cluster gets which content when, over restarts, edits and deletions.
+import t, { type Test } from 'tap'
+import { at } from '../../../../src/apimachinery/fields.ts'
+import {
+  EDGE_PLACEMENTS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
+  SLICES,
+} from '../../../../src/placement/words/placement.ts'
+import { ALL_MAPS, MAPS, slice } from '../translatorWorld.ts'
+import { ONE_BY_ONE, rolloutWorld } from './rolloutWorld.ts'
+
+t.test('an edit comes to the second cluster once the first is healthy with it', async t => {
+  const { make, place, pass, report, edit, held, states } = await rolloutWorld(t)
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await place('ep', { rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  t.same([held('florin'), held('guilder')], [undefined, undefined], 'edits wait for quiet')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', undefined], 'a new placement is staged, too')
+  await report('florin')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await report('guilder')
+  await pass(500)
+  t.same(states(1), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+  await edit('page', '2')
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  t.same(states(2), { rollout: 'Running', florin: 'Running', guilder: 'Planned' })
+  await pass(60_000)
+  t.same(
+    [held('florin'), held('guilder')],
+    ['2', '1'],
+    'the old content of the first cluster is healthy, and counts for nothing',
+  )
+  await report('florin')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  await report('guilder')
+  await pass(500)
+  t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+})
+
+const OTHER = { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '60s' } }
+
+/** A placement with revision 1 in both clusters. */
+async function placed(t: Test, strategy: object = ONE_BY_ONE) {
+  const here = await rolloutWorld(t)
+  const { make, place, pass, report, states } = here
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await make('side', '1')
+  await place('ep', { rolloutStrategy: strategy }, 'florin', 'guilder')
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.equal(states(1).rollout, 'Done')
+  return here
+}
+
+t.test('a restart amid a rollout leaves each cluster its revision, and the rollout goes on', async t => {
+  const { restart, server, pass, report, edit, held, states } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  await restart(async () => {})
+  await server.quiet()
+  await pass(20_000)
+  t.same([held('florin'), held('guilder')], ['2', '1'], 'nothing moves while nothing is known of the clusters')
+  await report('florin')
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  await report('guilder')
+  await pass(500)
+  t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+})
+
+t.test('edits while the server is down make a revision, and no cluster has them before its turn', async t => {
+  const { restart, edit, pass, report, held } = await placed(t)
+  await restart(() => edit('page', '2'))
+  await report('florin')
+  await report('guilder')
+  await pass(200)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+})
+
+t.test('a newer edit supersedes a rollout, which goes on from what each cluster has', async t => {
+  const { edit, pass, report, held, states, rollout } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  await edit('page', '3')
+  await pass(3000)
+  t.equal(states(2).rollout, 'Superseded')
+  t.match(rollout(2)?.status, { reason: 'NewerRevision', message: 'revision 3 takes its place' })
+  t.same([held('florin'), held('guilder')], ['3', '1'], 'who was left halfway goes first')
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['3', '3'])
+  t.same(states(3), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+})
+
+t.test('a deletion by name is obeyed at once, whatever revision a cluster has', async t => {
+  const { wds, server, edit, pass, held } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'side' })
+  await server.quiet()
+  t.same([held('florin', 'side'), held('guilder', 'side')], [undefined, undefined])
+  t.same([held('florin'), held('guilder')], ['2', '1'], 'the other object waits as before')
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await server.quiet()
+  t.same([held('florin'), held('guilder')], [undefined, undefined])
+})
+
+t.test('an object that leaves the selection goes cluster by cluster', async t => {
+  const { wds, server, pass, report, held } = await placed(t)
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'side' }, 'merge', { metadata: { labels: { out: 'yes' } } })
+  const downsync = [
+    { ...ALL_MAPS.downsync[0], labelSelectors: [{ matchExpressions: [{ key: 'out', operator: 'DoesNotExist' }] }] },
+  ]
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { downsync } })
+  await pass(3000)
+  t.same([held('florin', 'side'), held('guilder', 'side')], [undefined, '1'])
+  await report('florin')
+  await pass(500)
+  t.same([held('florin', 'side'), held('guilder', 'side')], [undefined, undefined])
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await server.quiet()
+})
+
+t.test('a copy that is lost while a rollout runs comes back as the revision of its cluster', async t => {
+  const { server, guilder, edit, pass, held } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  await server.in(guilder).delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  const copy = server.peek(guilder, MAPS, 'page', 'commonstuff')!
+  await server.in(guilder).update(MAPS, { ...copy, data: { a: 'theirs' } })
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+})
+
+t.test('a refused content stops the rollout and says where', async t => {
+  const { edit, pass, report, held, states, rollout } = await placed(t)
+  await edit('page', 'bad')
+  await pass(3000)
+  await report('florin', ['page'])
+  await pass(30_000)
+  t.same([held('florin'), held('guilder')], ['bad', '1'])
+  t.same(states(2), { rollout: 'Failed', florin: 'Failed', guilder: 'Planned' })
+  t.match(String(at(rollout(2)?.status, 'message')), /florin/)
+  await edit('page', '3')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '1'])
+  await report('florin')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['3', '3'])
+})
+
+t.test('a rollout that fails goes back where the strategy says so, and stays there until the next edit', async t => {
+  const { restart, edit, pass, report, held, states } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
+  await edit('page', 'bad')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['bad', '1'])
+  await report('florin', ['page'])
+  await pass(1000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.equal(states(2).rollout, 'RolledBack')
+  await report('florin')
+  await report('guilder')
+  await pass(1000)
+  t.equal(states(1).rollout, 'Done')
+  await restart(async () => {})
+  await report('florin')
+  await report('guilder')
+  await pass(60_000)
+  t.same([held('florin'), held('guilder')], ['1', '1'], 'a restart does not try again')
+  await edit('page', '3')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '1'])
+})
+
+t.test('a pin holds the clusters at a revision until it is lifted, and edits make revisions meanwhile', async t => {
+  const { wds, edit, pass, report, held, states } = await placed(t)
+  const reportBoth = async () => {
+    for (const name of ['florin', 'guilder', 'guilder'] as const) {
+      await report(name)
+      await pass(500)
+    }
+  }
+  await edit('page', '2')
+  await pass(3000)
+  await reportBoth()
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  const pin = (pinned: boolean) => wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned } })
+  await pin(true)
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['1', '2'], 'the way back has stages, too')
+  await reportBoth()
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.equal(states(1).rollout, 'Done')
+  await edit('page', '3')
+  await pass(5000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await pin(false)
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '1'])
+})
+
+t.test('a pause holds what has not begun, and an urgent rollout passes it', async t => {
+  const { wds, edit, pass, report, held, states } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  const set = (spec: object) => wds.patch(PLACEMENT_ROLLOUTS, { name: 'ep.2' }, 'merge', { spec })
+  await set({ paused: true })
+  await report('florin')
+  await pass(60_000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  t.equal(states(2).rollout, 'Paused')
+  await set({ urgent: true })
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test(
+  'without a strategy all gets the newest content at once, and a placement that gets one moves nothing',
+  async t => {
+    const { wds, server, edit, pass, report, held, states } = await placed(t)
+    await edit('page', '2')
+    await pass(3000)
+    await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy: null } })
+    await pass(500)
+    t.same([held('florin'), held('guilder')], ['2', '2'])
+    t.equal(states(2).rollout, 'Superseded')
+    await edit('page', '3')
+    t.same([held('florin'), held('guilder')], ['3', '3'])
+    const writes = server.writes.length
+    await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy: ONE_BY_ONE } })
+    await pass(3000)
+    t.same(
+      server.writes.slice(writes).filter(line => line.includes('configmaps')),
+      [],
+    )
+    t.equal(states(3).rollout, 'Done')
+    await edit('page', '4')
+    t.same([held('florin'), held('guilder')], ['3', '3'])
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['4', '3'])
+    await report('florin')
+    await report('guilder')
+  },
+)
+
+t.test(
+  'a cluster that is silent blocks nothing and catches up; one that joins gets what is finished, and then its turn',
+  async t => {
+    const { wds, outcomes, guilder, edit, pass, report, held, states } = await placed(t)
+    outcomes().silent(guilder, 's')
+    await edit('page', '2')
+    await pass(3000)
+    await report('florin')
+    await pass(500)
+    t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Waiting' })
+    t.same([held('florin'), held('guilder')], ['2', '1'])
+    await report('guilder')
+    await pass(500)
+    t.same([held('florin'), held('guilder')], ['2', '2'])
+    await wds.update(SLICES, { ...slice('ep', 'florin') })
+    await pass(500)
+    await edit('page', '3')
+    await pass(3000)
+    await report('guilder')
+    await wds.update(SLICES, slice('ep', 'florin', 'guilder'))
+    await pass(500)
+    t.same([held('florin'), held('guilder')], ['3', '2'])
+    await report('florin')
+    await pass(500)
+    t.same([held('florin'), held('guilder')], ['3', '3'])
+  },
+)
+
+t.test('of two placements each stages its own objects', async t => {
+  const { make, place, pass, report, edit, held } = await rolloutWorld(t)
+  const only = (name: string) => ({ downsync: [{ ...ALL_MAPS.downsync[0], objectNames: [name] }] })
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await make('side', '1')
+  await place('ep', { ...only('page'), rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  await place('plain', only('side'), 'florin', 'guilder')
+  t.same([held('florin', 'side'), held('guilder', 'side')], ['1', '1'])
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', undefined])
+  await edit('side', '2')
+  t.same([held('florin', 'side'), held('guilder', 'side')], ['2', '2'])
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['1', undefined])
+})
