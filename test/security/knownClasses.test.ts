@@ -1,4 +1,4 @@
-/** Classes of holes that docs/security.md names, and that no other test looks for. */
+/** Classes of holes that the catalogue of attacks names, and that no other test covers. */
 import t from 'tap'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from '../apiserver/admission/webhookServer.ts'
 import type { Api } from '../support/api.ts'
