@@ -56,6 +56,7 @@ import { Signals } from './signals/signals.ts'
 import { ClusterOutcomes } from './status/clusterOutcomes.ts'
 import { ClusterReports } from './status/clusterReports.ts'
 import { CopyMarks } from './status/copyMarks.ts'
+import { differingDefinitions } from './status/differingDefinitions.ts'
 import { HoldReports } from './status/holdReports.ts'
 import { OutageEvents } from './status/outageEvents.ts'
 import type { PlacementOutcomeDeps } from './status/placementOutcome.ts'
@@ -269,6 +270,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     retained,
     withheld,
     uncollected: (space, name) => collectors.problem(space, join.spec(space, name)?.collectors ?? []),
+    definitions: (space, name) => differingDefinitions({ join, locations, mailbox }, space, name),
     outcomes: clusters,
     clock,
     events: new TroubleEvents({

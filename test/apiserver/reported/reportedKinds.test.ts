@@ -1,5 +1,6 @@
 /** Clusters with several definitions of one kind: it is served where they agree, and never in another form than its cluster has. */
 import t from 'tap'
+import { conditionOf } from '../../../src/apimachinery/conditions.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { Api } from '../../support/api.ts'
 import { CRDS, NAMESPACES, namespace, startCenter } from '../../support/center.ts'
@@ -76,6 +77,13 @@ async function report(cluster: Cluster, name: string): Promise<void> {
   )
 }
 
+/** Message of the condition of the placement, once it has that status. */
+async function differs(status: 'True' | 'False'): Promise<unknown> {
+  const conditionIn = (object: KubeObject) => conditionOf(object, 'DefinitionsDiffer')
+  const is = (object: KubeObject): boolean => conditionIn(object)?.status === status
+  return conditionIn(await world.present(scene.wdsId, 'edgeplacements.edge.kubestellar.io p', is))?.message
+}
+
 const namesAt = async (path: string): Promise<string[]> => {
   const { items } = (await admin.ok(admin.get(path))) as unknown as { items: KubeObject[] }
   return items.map(({ metadata }) => metadata.name!)
@@ -108,6 +116,11 @@ t.test('where one defines it otherwise, the 404 names the clusters, and each is 
   )
   t.match((await admin.get(`/services/reported/clusters/*${REPORTS}`)).body.message, /imw.oslo; imw.paris, imw.rome/)
   t.equal((await admin.get(`${VIEW}/apis/${GROUP}/v1alpha2`)).code, 404, 'nor does discovery offer it')
+  t.equal(
+    await differs('True'),
+    `clusters define kinds otherwise: ${NAME}: imw.oslo; imw.paris, imw.rome. Reports of all clusters leave these out; read each location, or install one definition`,
+    'a condition names them, too',
+  )
   for (const cluster of CLUSTERS) t.same(await namesAt(`${VIEW}/locations/imw.${cluster}${REPORTS}`), [cluster])
 })
 
@@ -115,6 +128,7 @@ t.test('a version that some clusters lack is not made of their objects', async t
   for (const cluster of ['oslo', 'rome'] as const) await client.in(boxes[cluster]).delete(CRDS, { name: NAME })
   for (const cluster of ['oslo', 'rome'] as const)
     await world.absent(boxes[cluster], `customresourcedefinitions.apiextensions.k8s.io ${NAME}`)
+  t.equal(await differs('False'), '')
   await define('rome', version('v1alpha2', COUNT), version('v1beta1', COUNT, false))
   const beta = REPORTS.replace('v1alpha2', 'v1beta1')
   t.match((await admin.get(`${VIEW}${beta}`)).body, {

@@ -2,7 +2,7 @@
  * One mailbox as it is: an index of the projected objects inside, what else is known of them, and how far its stream has told.
  * Who feeds it is {@link Mailboxes}.
  */
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
@@ -47,6 +47,15 @@ export interface CarriedFact {
   readonly askedBy: string
   /** Key of the copy that an associated object belongs to. */
   readonly root: string | undefined
+}
+
+/** A definition of a kind. */
+export interface Definition {
+  readonly kind: GroupResource
+  readonly uid: string
+  readonly generation: number
+  /** The same for definitions that say the same. */
+  readonly digest: string
 }
 
 export type MailboxTiming = PendingChangesDeps
@@ -94,7 +103,9 @@ export class Mailbox {
   readonly lostOwners = new Map<string, string>()
   /** Objects under a write of ours, with the event that the mailbox's stream sent meanwhile: news only if it is another's. */
   readonly #writing = new Map<string, StreamEvent | undefined>()
-  /** Counts the changes of definitions in it. */
+  /** Definitions that its syncer carried up, by name. */
+  readonly definitions = new Map<string, Definition>()
+  /** Counts their changes. */
   definitionChanges = 0
   synced = false
   /** During a later snapshot: keys that were known before and are not in it yet. */

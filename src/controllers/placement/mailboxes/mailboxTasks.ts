@@ -9,10 +9,14 @@ import type { Mailbox, MailboxListener } from './mailbox.ts'
 
 export class MailboxTasks implements MailboxListener {
   readonly #tasks: Tasks
-  readonly #join: Pick<PlacementJoin, 'claimsIn' | 'placementsOf'>
+  readonly #join: Pick<PlacementJoin, 'claimsIn' | 'placementsOf' | 'placementNames' | 'carriesUp'>
   readonly #pendingMarks: PendingMarks
 
-  constructor(tasks: Tasks, join: Pick<PlacementJoin, 'claimsIn' | 'placementsOf'>, pendingMarks: PendingMarks) {
+  constructor(
+    tasks: Tasks,
+    join: Pick<PlacementJoin, 'claimsIn' | 'placementsOf' | 'placementNames' | 'carriesUp'>,
+    pendingMarks: PendingMarks,
+  ) {
     this.#tasks = tasks
     this.#join = join
     this.#pendingMarks = pendingMarks
@@ -32,6 +36,9 @@ export class MailboxTasks implements MailboxListener {
 
   definesOther({ name }: Mailbox): void {
     this.#tasks.add({ type: 'cluster', mailbox: name })
+    // of all that its spaces ask for: their other clusters may define it otherwise
+    for (const space of new Set(this.#join.placementsOf(name).map(lead => lead.space)))
+      if (this.#join.carriesUp(space)) this.#tasks.reports(space, this.#join.placementNames(space))
   }
 
   served(mailbox: Mailbox, resource: string): void {

@@ -4,7 +4,7 @@
  * arrives) goes to the listener, and to those who follow copies.
  */
 
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -237,8 +237,11 @@ export class Mailboxes {
       else mailbox.namespaces.delete(name)
     }
     if (id === CRDS_ID) {
+      for (const kind of definedBy(resource, event.object)) {
+        this.#noteDefinition(mailbox, kind, event)
+        this.#listener.served(mailbox, resourceKey(kind))
+      }
       this.#definesOther(mailbox)
-      for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox, resourceKey(gr))
     }
     if (event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED)) mailbox.others.delete(key)
     else if (namespace !== '' && !isServersOwn(id, name)) mailbox.others.set(key, true)
@@ -267,6 +270,16 @@ export class Mailboxes {
       mailbox.copies.delete(key)
     }
     this.#signals.copyChanged.send(mailbox.name, key, 'content')
+  }
+
+  /** A hash takes time, so each generation has one. */
+  #noteDefinition(mailbox: Mailbox, kind: GroupResource, event: StreamEvent): void {
+    const { name, object } = event
+    const { uid = '', generation = 0 } = object.metadata
+    const known = mailbox.definitions.get(name)
+    if (!event.mentions(UPSYNCED)) mailbox.definitions.delete(name)
+    else if (known?.uid !== uid || known.generation !== generation)
+      mailbox.definitions.set(name, { kind, uid, generation, digest: contentHash(object) })
   }
 
   #definesOther(mailbox: Mailbox): void {
@@ -322,7 +335,10 @@ export class Mailboxes {
     mailbox.changes.gone(key, mailbox.received)
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox)
-    if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)
+    if (key.startsWith(`${CRDS_ID}|`)) {
+      mailbox.definitions.delete(parseObjectKey(key).name)
+      this.#definesOther(mailbox)
+    }
     if (isNamespaceKey(key)) {
       const { name } = parseObjectKey(key)
       mailbox.namespaces.delete(name)

@@ -17,6 +17,8 @@ export interface Findings {
   readonly withheld: Reason | undefined
   /** Why not all of its StatusCollectors work; `undefined`: it names none. */
   readonly collected: Reason | 'all' | undefined
+  /** Of kinds that it asks of clusters, and that these define otherwise; `undefined`: there are none. */
+  readonly definitions: Reason | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
   /** Whether the placement selects an object, by key. */
@@ -31,7 +33,7 @@ export function conditionsFor(placement: KubeObject, findings: Findings, observe
 }
 
 function foundIn(
-  { stages, withheld, collected, isFirst, isSelected }: Findings,
+  { stages, withheld, collected, definitions, isFirst, isSelected }: Findings,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
@@ -47,6 +49,8 @@ function foundIn(
   if (typeof collected === 'object') conditions.push({ type: STATUS_COLLECTED, status: 'False', ...collected })
   else if (collected) conditions.push(ALL_COLLECTED)
   else if (known(STATUS_COLLECTED)) conditions.push(NONE_COLLECTED)
+  if (definitions) conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
+  else if (known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
   return conditions
 }
 
@@ -71,3 +75,5 @@ const STATUS_COLLECTED = 'StatusCollected'
 const ALL_COLLECTED: Condition = { type: STATUS_COLLECTED, status: 'True', reason: 'AllCollected', message: '' }
 const NONE_COLLECTED: Condition = { ...ALL_COLLECTED, reason: 'NothingToCollect' }
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }
+const DEFINITIONS_DIFFER = 'DefinitionsDiffer'
+const NONE_DIFFER: Condition = { type: DEFINITIONS_DIFFER, status: 'False', reason: 'DefinedAlike', message: '' }

@@ -50,6 +50,8 @@ export interface PlacementReportsDeps {
   withheld: Pick<WithheldStatuses, 'of'>
   /** Why some of its StatusCollectors do not work. */
   uncollected: (space: string, placement: string) => Reason | undefined
+  /** Kinds that it asks of clusters, and that these define otherwise. */
+  definitions: (space: string, placement: string) => Reason | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Events about what authors have to act on. */
@@ -156,7 +158,8 @@ export class PlacementReports {
     const isSelected = (key: string): boolean => join.workload(space).selects(name, key)
     const collects = (join.spec(space, name)?.collectors.length ?? 0) > 0
     const collected = collects ? (this.#deps.uncollected(space, name) ?? 'all') : undefined
-    return { stages, withheld, collected, isFirst, isSelected, content, generation }
+    const definitions = this.#deps.definitions(space, name)
+    return { stages, withheld, collected, definitions, isFirst, isSelected, content, generation }
   }
 
   #withheld(space: string, name: string): Reason | undefined {

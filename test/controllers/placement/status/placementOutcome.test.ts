@@ -209,6 +209,7 @@ t.test('counts are sums', async () => {
           stages: { outcome },
           withheld: undefined,
           collected: undefined,
+          definitions: undefined,
           isFirst: false,
           isSelected: () => true,
         }

@@ -59,6 +59,7 @@ t.test('what is told while not all of the space is named is told once more when 
     allowances: { allowance: () => ({ allowsAll: true }), nowhere: () => undefined, isUncertain: () => false },
     holds: { waits: () => false, holdOf: () => undefined, conditions: () => [], reported: async () => {} },
     retained: { behindPauseOf: () => 0 },
+    definitions: () => undefined,
     outcomes: {
       join,
       mailbox: () => mailbox,
