@@ -169,9 +169,11 @@ export class PlacementProduct {
       if (!location) continue
       const since = this.spaces.get(id)!.created.get(name)!
       const old = others ? others.get(id) : found?.space === id ? found : undefined
+      // of several revisions of an object, that of the oldest placement goes there
+      const isFirst = !old || old.fact === fact || this.#isOlder(id, name, old.placements)
       const source: Source = {
         space: id,
-        fact,
+        fact: isFirst ? fact : old.fact,
         location: old && !precedes(location, old.location) ? old.location : location,
         placements: old ? [...old.placements, name] : [name],
         since: old && old.since < since ? old.since : since,
@@ -184,6 +186,13 @@ export class PlacementProduct {
     }
     if (others) return [...others.values()].sort(byAge)
     return found ? [found] : []
+  }
+
+  /** Whether a placement is older than all of these. */
+  #isOlder(id: string, name: string, others: readonly string[]): boolean {
+    const { created } = this.spaces.get(id)!
+    const rank = (one: string): string => `${created.get(one)} ${one}`
+    return others.every(other => rank(name) < rank(other))
   }
 
   /** Whether some placement of a space brings an object into a mailbox. */

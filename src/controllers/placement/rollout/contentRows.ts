@@ -26,11 +26,12 @@ export interface ContentRow {
 export class ContentRows {
   /** By key, the oldest first. */
   readonly #rows = new Map<string, ContentRow[]>()
-  readonly #revisions = new Set<number>()
+  /** Who made each. */
+  readonly #revisions = new Map<number, string>()
 
   /** The newest revision; 0: there is none. */
   get newest(): number {
-    return Math.max(0, ...this.#revisions)
+    return Math.max(0, ...this.#revisions.keys())
   }
 
   has(revision: number): boolean {
@@ -38,7 +39,7 @@ export class ContentRows {
   }
 
   get revisions(): readonly number[] {
-    return [...this.#revisions].sort((a, b) => a - b)
+    return [...this.#revisions.keys()].sort((a, b) => a - b)
   }
 
   *all(): Generator<ContentRow> {
@@ -62,8 +63,12 @@ export class ContentRows {
     }
   }
 
-  commit(revision: number): void {
-    this.#revisions.add(revision)
+  commit(revision: number, by: string): void {
+    this.#revisions.set(revision, by)
+  }
+
+  authorOf(revision: number): string {
+    return this.#revisions.get(revision) ?? ''
   }
 
   /** A revision is forgotten. Answers the rows that no revision has any more. */

@@ -44,6 +44,8 @@ export interface NewRevision {
   /** RFC 3339. */
   readonly at: string
   readonly objects: number
+  /** The newest revision of the store in it. */
+  readonly resourceVersion: number
   readonly contents: readonly NewContent[]
   readonly closed: readonly ContentRow[]
 }
@@ -64,7 +66,8 @@ export class RevisionStore {
 
   async load(id: PlacementId): Promise<ContentRows> {
     const rows = new ContentRows()
-    for await (const object of this.#listed(id, PLACEMENT_REVISIONS)) rows.commit(num(object.spec, 'revision'))
+    for await (const object of this.#listed(id, PLACEMENT_REVISIONS))
+      rows.commit(num(object.spec, 'revision'), str(object.spec, 'by'))
     const { newest } = rows
     for await (const object of this.#listed(id, PLACEMENT_CONTENTS)) {
       const row = rowOf(object)
@@ -81,7 +84,7 @@ export class RevisionStore {
   }
 
   async write(id: PlacementId, rows: ContentRows, news: NewRevision): Promise<void> {
-    const { revision, by, at, objects, contents, closed } = news
+    const { revision, by, at, objects, contents, closed, resourceVersion } = news
     const made: ContentRow[] = []
     for (let from = 0; from < contents.length; from += TOGETHER) {
       const some = contents.slice(from, from + TOGETHER)
@@ -106,6 +109,7 @@ export class RevisionStore {
           by,
           at,
           objects,
+          resourceVersion: String(resourceVersion),
           changedCount: keys.length,
           changed: keys.slice(0, MAX_CHANGED).map(textOf),
         },
@@ -114,7 +118,7 @@ export class RevisionStore {
     )
     for (const row of ended) row.until = revision
     for (const row of made) rows.add(row)
-    rows.commit(revision)
+    rows.commit(revision, by)
   }
 
   async forget(id: PlacementId, rows: ContentRows, revision: number): Promise<void> {

@@ -30,7 +30,7 @@ export interface RolloutsDeps {
   join: PlacementJoin
   clock: Clock
   sources: Pick<SourceReader, 'read'>
-  tasks: Pick<Tasks, 'add'>
+  tasks: Pick<Tasks, 'add' | 'report'>
   known: Signals['known']
   /** Labels of a Location. */
   labels: (way: Destination) => Readonly<Record<string, string>>
@@ -52,6 +52,12 @@ const SILENT: ReadonlySet<CopyChange> = new Set<CopyChange>(['written', 'carried
 const UNHEARD_MS = OUTCOME_SILENCE_MS
 
 const ALL: RolloutStrategy = readStrategy(undefined).strategy!
+
+export interface RolloutReport extends Pick<Rollout, 'state' | 'reason' | 'message' | 'revision'> {
+  /** Edits are in no revision yet. */
+  readonly isDirty: boolean
+  readonly pinned: number | undefined
+}
 
 export class Rollouts {
   readonly #deps: RolloutsDeps
@@ -112,6 +118,15 @@ export class Rollouts {
     if (!known) return
     this.#placements.delete(`${space} ${name}`)
     this.#rolling.delete(known)
+  }
+
+  /** How far a placement is; `undefined`: nothing of it is staged. */
+  of(space: string, name: string): RolloutReport | undefined {
+    const placement = this.#placements.get(`${space} ${name}`)
+    if (!placement?.isStaged) return undefined
+    const { rollout, dueAtMs, pinned, rows } = placement
+    const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
+    return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
   }
 
   copyChanged(mailbox: string, _key: string, what: CopyChange): void {
@@ -203,6 +218,7 @@ export class Rollouts {
     const { join, sources, store, clock } = this.#deps
     const { id, rows } = placement
     placement.takeEdits()
+    const resourceVersion = join.observed.of(id.space, id.name) ?? 0
     const workload = join.workload(id.space)
     const selected = workload.selectedBy(id.name).flatMap(key => {
       const fact = workload.get(key)
@@ -219,7 +235,7 @@ export class Rollouts {
     if (!cut) return
     const at = timestamp(new Date(clock.now()))
     try {
-      await store.write(id, rows, { ...cut, revision: rows.newest + 1, at })
+      await store.write(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
     } catch (error) {
       placement.edited()
       throw error
@@ -302,7 +318,7 @@ export class Rollouts {
   /** A rollout to a revision begins, in place of the one before. */
   async #begin(placement: StagedPlacement, revision: number, { isDone = false } = {}): Promise<void> {
     const { store, clock, join } = this.#deps
-    const { id, rollout: before, finished, written } = placement
+    const { id, rollout: before, finished, written, rows } = placement
     const at = timestamp(new Date(clock.now()))
     if (before && before.state !== 'Done' && before.state !== 'RolledBack') {
       const message = `revision ${revision} takes its place`
@@ -321,6 +337,7 @@ export class Rollouts {
       revision,
       run,
       from: finished,
+      by: rows.authorOf(revision),
       at,
       ...(written !== undefined && { strategy: written }),
       ...(isWayBack && { urgent: true }),
@@ -470,8 +487,11 @@ export class Rollouts {
   }
 
   async #writeStatus(placement: StagedPlacement, rollout: Rollout): Promise<void> {
-    const written = await this.#deps.store.writeStatus(placement.id, rollout.revision, statusOf(rollout))
+    const { store, tasks } = this.#deps
+    const { id } = placement
+    const written = await store.writeStatus(id, rollout.revision, statusOf(rollout))
     placement.writtenRevision = Number(written.metadata.resourceVersion)
+    tasks.report(id.space, id.name)
   }
 }
 

@@ -7,7 +7,7 @@ import {
   PLACEMENT_ROLLOUTS,
   SLICES,
 } from '../../../../src/placement/words/placement.ts'
-import { ALL_MAPS, MAPS, slice } from '../translatorWorld.ts'
+import { ALL_MAPS, MAPS, placement, slice } from '../translatorWorld.ts'
 import { ONE_BY_ONE, rolloutWorld } from './rolloutWorld.ts'
 
 t.test('an edit comes to the second cluster once the first is healthy with it', async t => {
@@ -307,4 +307,26 @@ t.test('of two placements each stages its own objects', async t => {
   t.same([held('florin', 'side'), held('guilder', 'side')], ['2', '2'])
   await pass(500)
   t.same([held('florin'), held('guilder')], ['1', undefined])
+})
+
+t.test('of two placements that claim an object in a cluster the older one stages it', async t => {
+  const { wds, make, place, pass, report, edit, held } = await rolloutWorld(t)
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await wds.create(EDGE_PLACEMENTS, {
+    ...placement('staged', { ...ALL_MAPS, rolloutStrategy: ONE_BY_ONE }),
+    metadata: { name: 'staged', creationTimestamp: '2026-01-01T00:00:00Z' },
+  })
+  await wds.create(SLICES, slice('staged', 'florin', 'guilder'))
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  await place('aplain', {}, 'florin')
+  await edit('page', '2')
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
 })
