@@ -1,12 +1,11 @@
 /** The commands that answer users of a workload space. Their files are loaded when one of them runs: the plugin starts for each. */
-import { InvalidArgumentError } from 'commander'
 import { WIDE_OUTPUT } from '../shell/output.ts'
 import type { PluginCommand } from '../shell/plugin.ts'
 import { SPACE } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import { NAMESPACE } from './answers/answerSession.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
-import { timeoutSeconds } from './arguments.ts'
+import { seconds } from './arguments.ts'
 import { COMMON } from './sessions.ts'
 
 const CLUSTER = flag('--cluster <location>', 'only about this location')
@@ -16,7 +15,8 @@ const ALL_SPACES = flag(
   'all spaces and inventories that you may read; with --space, from there down',
 )
 const WATCH = flag('-w, --watch', 'answer again when the answer changes')
-const FILES = [
+/** What kubectl apply takes. */
+export const FILES = [
   flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', {
     parse: (file, before?: string[]) => [...(before ?? []), file],
   }),
@@ -103,9 +103,3 @@ nowhere, 2 it could not be found out.`,
     load: async () => (await import('./answers/waitCommand.ts')).waitCommand,
   },
 ]
-
-function seconds(text: string): number {
-  const found = timeoutSeconds(text)
-  if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
-  return found
-}

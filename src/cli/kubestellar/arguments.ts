@@ -1,4 +1,5 @@
 /** What users type after the inventory commands: a name and labels, checked as the server will check them. */
+import { InvalidArgumentError } from 'commander'
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
 import { RENEWAL_MAX_SECONDS } from '../../placement/spaces/syncerCredential.ts'
 import { CommandError } from '../shell/commandError.ts'
@@ -84,6 +85,13 @@ export function parseLifetime(text: string): number {
 export function timeoutSeconds(text: string): number | undefined {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : durationMs(text)
   return ms !== undefined && ms <= MAX_TIMEOUT_MS ? ms / 1000 : undefined
+}
+
+/** Of flags that are read with the command line. @throws InvalidArgumentError */
+export function seconds(text: string): number {
+  const found = timeoutSeconds(text)
+  if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
+  return found
 }
 
 /** Of `--timeout`. @throws CommandError */

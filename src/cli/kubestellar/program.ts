@@ -16,6 +16,7 @@ import { PLACES } from './grantSpec.ts'
 import { ensureLocation, type RemoveOptions, removeLocation } from './inventory.ts'
 import { inventoryFile } from './inventoryFile.ts'
 import { JOIN_COMMANDS } from './joinCommands.ts'
+import { ROLLOUT } from './rollout/rolloutCommands.ts'
 import {
   COMMON,
   type CommonOptions,
@@ -189,6 +190,7 @@ export const KUBESTELLAR: Plugin = {
     { line: 'syncer', summary: 'who may act as the syncer of a cluster', commands: SYNCERS },
     ...CLUSTER_COMMANDS,
     ...ANSWER_COMMANDS,
+    ROLLOUT,
   ],
 }
 

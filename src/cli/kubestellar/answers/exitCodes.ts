@@ -6,6 +6,8 @@ import type { PreviewAnswer } from './preview/preview.ts'
 export const NO_CHANGE = 0
 export const CHANGE = 1
 export const TROUBLE = 2
+/** A rollout has neither come to its end nor failed. */
+export const UNFINISHED = 3
 /** A preview would delete more than its flag allows. */
 export const TOO_MANY_DELETES = 3
 

@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { list } from '../../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { isRecord, type KubeObject, parseApiVersion } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
+import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
@@ -59,6 +60,19 @@ export async function objectsOf(args: readonly string[], terminal: Terminal): Pr
     )
   if (words !== '') terminal.err(words)
   return documentsIn(out).flatMap(itemsOf)
+}
+
+/** The kind of an object of a file. @throws CommandError where the space does not serve it */
+export function resourceOf(
+  object: KubeObject,
+  resources: readonly DiscoveredResource[],
+  path: string,
+): DiscoveredResource {
+  const { group, version } = parseApiVersion(object.apiVersion) ?? { group: '', version: '' }
+  const ofKind = resources.filter(one => one.group === group && one.kind === object.kind)
+  const found = ofKind.find(one => one.version === version) ?? ofKind[0]
+  if (!found) throw new CommandError(`${path} serves no ${object.kind} of ${object.apiVersion}`, TROUBLE)
+  return found
 }
 
 /** Several are printed one behind the other, each from a brace at the beginning of a line. */

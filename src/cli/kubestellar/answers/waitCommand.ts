@@ -1,6 +1,6 @@
 /** `kubectl kubestellar wait`: follows the objects of files until they are in all clusters where they are placed. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
-import { type KubeObject, parseApiVersion } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { systemClock } from '../../../client/clock.ts'
 import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../placement/words/placement.ts'
@@ -10,7 +10,7 @@ import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answer
 import { nameOfObject } from './askedObject.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
-import { objectsOf, whereTo } from './kubectlApply.ts'
+import { objectsOf, resourceOf, whereTo } from './kubectlApply.ts'
 import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
 import { gather, sharedFacts } from './why/whyFacts.ts'
 
@@ -45,14 +45,6 @@ export async function waitCommand(options: WaitOptions, terminal: Terminal): Pro
       return await follow(asked, awaited, resources, options, terminal)
     })
   })
-}
-
-function resourceOf(object: KubeObject, resources: readonly DiscoveredResource[], path: string): DiscoveredResource {
-  const { group, version } = parseApiVersion(object.apiVersion) ?? { group: '', version: '' }
-  const ofKind = resources.filter(one => one.group === group && one.kind === object.kind)
-  const found = ofKind.find(one => one.version === version) ?? ofKind[0]
-  if (!found) throw new CommandError(`${path} serves no ${object.kind} of ${object.apiVersion}`, TROUBLE)
-  return found
 }
 
 async function follow(

@@ -1,0 +1,168 @@
+/** `kubectl kubestellar rollout status`: reads rollouts, or follows one until it ends. */
+import { num, str } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { systemClock } from '../../../client/clock.ts'
+import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../placement/words/placement.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import { type Format, printDocument } from '../../shell/output.ts'
+import type { Terminal } from '../../shell/terminal.ts'
+import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answers/answerSession.ts'
+import { comparing, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
+import { followAnswers } from '../answers/followAnswers.ts'
+import { objectsOf, resourceOf, whereTo } from '../answers/kubectlApply.ts'
+import { why } from '../answers/why/why.ts'
+import { gather, sharedFacts } from '../answers/why/whyFacts.ts'
+import { textOptions } from '../answers/why/whyText.ts'
+import { type RolloutsAnswer, rolloutExit, rolloutsAnswer, rolloutsText, rolloutText } from './rolloutStatus.ts'
+import { newestRollouts, noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
+
+export interface RolloutStatusOptions extends AnswerOptions {
+  filename?: string[]
+  output?: Format
+  recursive?: boolean
+  revision?: number
+  /** Seconds. */
+  timeout?: number
+  watch?: boolean
+}
+
+/** Resolves to the exit code. */
+export async function rolloutStatusCommand(
+  options: RolloutStatusOptions,
+  terminal: Terminal,
+  placement?: string,
+): Promise<number> {
+  const { filename = [], timeout, watch, revision } = options
+  return await comparing(async () => {
+    if (placement === undefined && (watch || filename.length > 0 || revision !== undefined))
+      throw new CommandError('name the placement whose rollout is meant', TROUBLE)
+    if (timeout !== undefined && !watch) throw new CommandError('--timeout is about --watch', TROUBLE)
+    return await withSpace(options, terminal, async asked => {
+      await checkPlaces(asked, terminal)
+      if (placement === undefined) {
+        const all = rolloutsAnswer(await newestRollouts(asked.space))
+        await print(all, options.output ?? 'text', terminal)
+        return rolloutExit(all)
+      }
+      const version = filename.length === 0 ? 0 : await appliedVersion(asked, placement, options, terminal)
+      return await statusOf({ asked, placement, version, options, terminal })
+    })
+  })
+}
+
+interface Followed {
+  readonly asked: Asked
+  readonly placement: string
+  /** The resourceVersion that has to be in the revision. */
+  readonly version: number
+  readonly options: RolloutStatusOptions
+  readonly terminal: Terminal
+}
+
+async function statusOf(followed: Followed): Promise<number> {
+  const { asked, placement, options, terminal } = followed
+  const format = options.output ?? 'text'
+  if (!options.watch) {
+    const answer = await answerOf(followed)
+    if (answer.rollouts.length === 0) return await noRollout(asked.space, placement)
+    await print(answer, format, terminal)
+    return await exitOf(followed, answer)
+  }
+  const stop = new AbortController()
+  const cancel =
+    options.timeout === undefined ? () => {} : systemClock.after(options.timeout * 1000, () => stop.abort())
+  let code = UNFINISHED
+  try {
+    await followAnswers({
+      clock: systemClock,
+      random: Math.random,
+      space: asked.space,
+      watched: [PLACEMENT_ROLLOUTS, PLACEMENT_REVISIONS, EDGE_PLACEMENTS].map(resource => ({ resource })),
+      answer: async () => {
+        const answer = await answerOf(followed)
+        return { answer, code: await exitOf(followed, answer) }
+      },
+      print: async ({ answer, code: now }) => {
+        code = now
+        await print(answer, format, terminal)
+        if (code !== UNFINISHED) stop.abort()
+      },
+      warn: terminal.err,
+      signal: stop.signal,
+    })
+  } finally {
+    cancel()
+  }
+  if (code === UNFINISHED) terminal.err(`Error: after ${options.timeout} s the rollout has not come to its end`)
+  return code
+}
+
+async function answerOf({ asked, placement, options: { revision } }: Followed): Promise<RolloutsAnswer> {
+  const all = await rolloutsOf(asked.space, placement)
+  const found = revision === undefined ? all[0] : all.find(one => revisionOf(one) === revision)
+  if (found) return rolloutsAnswer([found])
+  if (all.length > 0) {
+    const known = all.map(revisionOf).join(', ')
+    throw new CommandError(`there is no rollout of revision ${revision}; there are those of ${known}`, TROUBLE)
+  }
+  // whoever follows the first one may be early
+  await asked.space.get(EDGE_PLACEMENTS, { name: placement })
+  return rolloutsAnswer([])
+}
+
+/** One of an earlier revision than what was applied says nothing of that. */
+async function exitOf({ asked, placement, version }: Followed, answer: RolloutsAnswer): Promise<number> {
+  const [rollout] = answer.rollouts
+  if (!rollout) return UNFINISHED
+  if (version === 0) return rolloutExit(answer)
+  const [newest] = await revisionsOf(asked.space, placement)
+  if (newest === undefined || Number(str(newest, 'spec', 'resourceVersion')) < version) return UNFINISHED
+  return rolloutExit(answer)
+}
+
+/** The newest resourceVersion of those objects of the files that the placement selects. */
+async function appliedVersion(
+  asked: Asked,
+  placement: string,
+  options: RolloutStatusOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { filename = [], recursive = false } = options
+  const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
+  const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
+  const [resources, shared] = await Promise.all([asked.space.discover(), sharedFacts(asked)])
+  if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
+  const versions: number[] = []
+  for (const object of stored) {
+    if (isPlacement(object)) {
+      if (object.metadata.name === placement) versions.push(versionOf(object))
+      continue
+    }
+    const resource = resourceOf(object, resources, asked.path)
+    const { placements } = why(await gather(asked, { resource, object, resources, cluster: undefined }, shared))
+    if (placements.some(({ name, selects }) => name === placement && selects)) versions.push(versionOf(object))
+  }
+  if (versions.length > 0) return Math.max(...versions)
+  throw new CommandError(`EdgePlacement "${placement}" selects no object of the files`, TROUBLE)
+}
+
+function isPlacement({ kind, apiVersion = '' }: KubeObject): boolean {
+  return kind === 'EdgePlacement' && apiVersion.startsWith(`${EDGE_PLACEMENTS.group}/`)
+}
+
+function versionOf(object: KubeObject): number {
+  return num({ version: Number(object.metadata.resourceVersion) }, 'version')
+}
+
+async function print(answer: RolloutsAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  const { rollouts } = answer
+  if (format === 'name') {
+    for (const { placement, revision } of rollouts) terminal.out(`${placement}.${revision}`)
+    return
+  }
+  const options = textOptions(format, terminal)
+  const [only, ...more] = rollouts
+  const lines = only && more.length === 0 ? rolloutText(only, options) : rolloutsText(answer, options)
+  for (const line of lines) terminal.out(line)
+}
