@@ -8,7 +8,7 @@ import type { FieldSet } from './apply/fieldSet.ts'
 const known = new WeakMap<object, () => FieldSet | undefined>()
 
 /** `find` is asked when somebody wants to know. */
-export function tellDefaulted(object: object, find: () => FieldSet | undefined): void {
+export function setDefaulted(object: object, find: () => FieldSet | undefined): void {
   known.set(object, find)
 }
 

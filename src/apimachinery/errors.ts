@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
  */
 import { CAUSE_REASONS, type FieldError, fieldErrorBody } from './fieldErrors.ts'
-import { toldOf } from './messageOf.ts'
+import { publicMessageOf } from './messageOf.ts'
 import { type GroupResource, groupResourceName } from './object.ts'
 
 export const STATUS_REASONS = {
@@ -167,9 +167,9 @@ export const statusError = {
   internal: (error: unknown) =>
     new StatusError(
       'InternalError',
-      `Internal error occurred: ${toldOf(error)}`,
+      `Internal error occurred: ${publicMessageOf(error)}`,
       {
-        causes: [{ message: toldOf(error) }],
+        causes: [{ message: publicMessageOf(error) }],
       },
       { cause: error },
     ),
@@ -179,12 +179,12 @@ export const statusError = {
  * Characters of field errors behind which no further one is told. Each may show all of a list that ten thousands of them are
  * about, or a path that is as long as the object.
  */
-export const TOLD_CHARACTERS = 256 * 1024
+export const TEXT_CHARACTERS = 256 * 1024
 
 function causesOf(errors: readonly FieldError[]): { texts: string[]; causes: StatusCause[]; left: number } {
   const causes = new Map<string, StatusCause>()
   let [seen, characters] = [0, 0]
-  for (; seen < errors.length && characters < TOLD_CHARACTERS; seen++) {
+  for (; seen < errors.length && characters < TEXT_CHARACTERS; seen++) {
     const error = errors[seen]!
     const [field, message] = [error.field === '' ? '<nil>' : error.field, fieldErrorBody(error)]
     const text = `${field}: ${message}`

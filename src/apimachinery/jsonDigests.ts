@@ -84,9 +84,9 @@ function* write(value: unknown, text: Text): Steps<void> {
   let map: Record<string, unknown> = {}
   let left = STEP
   const flush = (): void => {
-    const said = JSON.stringify(isList ? list : map).slice(1, -1)
-    if (said !== '') {
-      text.add(`${before}${said}`)
+    const members = JSON.stringify(isList ? list : map).slice(1, -1)
+    if (members !== '') {
+      text.add(`${before}${members}`)
       before = ','
     }
     list = []

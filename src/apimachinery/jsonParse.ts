@@ -97,12 +97,12 @@ const isSpace = (code: number): boolean => code === 32 || code === 10 || code ==
 
 function withTokens(text: string, keys: readonly Place[], token: string): string {
   const pieces: string[] = []
-  let told = 0
+  let copied = 0
   for (const [i, { start, end }] of keys.entries()) {
-    pieces.push(text.slice(told, start + 1), token, String(i))
-    told = end
+    pieces.push(text.slice(copied, start + 1), token, String(i))
+    copied = end
   }
-  pieces.push(text.slice(told))
+  pieces.push(text.slice(copied))
   return pieces.join('')
 }
 

@@ -3,9 +3,9 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** An error of which users of the server are told in other words than its operator. */
+/** An error whose users read other words than the operator of the server. */
 export interface Discreet extends Error {
-  readonly told: string
+  readonly publicMessage: string
 }
 
 /** Longer chains of causes are not made by anybody. */
@@ -15,10 +15,10 @@ const CAUSES = 10
  * What a thrown value says to users of the server. Where its files are, and what is wrong with them, is not theirs to know: it is
  * in the log.
  */
-export function toldOf(thrown: unknown): string {
+export function publicMessageOf(thrown: unknown): string {
   let error = thrown
   for (let depth = 0; error instanceof Error && depth < CAUSES; depth++) {
-    if (isDiscreet(error)) return error.told
+    if (isDiscreet(error)) return error.publicMessage
     if (isAboutFiles(error)) return 'the server cannot use one of its files; its log says why'
     error = error.cause
   }
@@ -26,7 +26,7 @@ export function toldOf(thrown: unknown): string {
 }
 
 function isDiscreet(error: Error): error is Discreet {
-  return 'told' in error && typeof error.told === 'string'
+  return 'publicMessage' in error && typeof error.publicMessage === 'string'
 }
 
 /** Node's errors of files name them, and the database's do so in their text. */

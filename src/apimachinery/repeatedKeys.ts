@@ -93,7 +93,7 @@ class JsonKeys {
   readonly #text: string
   readonly #onRepeated: (path: string, key: string, line: number) => void
   readonly #path: string[] = []
-  readonly #told = new Set<string>()
+  readonly #found = new Set<string>()
   #at = 0
   #spent = 0
   #line = 1
@@ -134,7 +134,7 @@ class JsonKeys {
         if (this.unknown.delete(whole)) this.onUnknown(whole)
         this.#skipValue()
       } else {
-        if (seen.has(key)) this.#tell(key, start)
+        if (seen.has(key)) this.#report(key, start)
         this.#value(through, length + segment.length)
       }
       this.#path.pop()
@@ -159,12 +159,12 @@ class JsonKeys {
     return near.filter(path => path.startsWith(segment, length))
   }
 
-  #tell(key: string, start: number): void {
-    if (this.#told.size >= FINDINGS_LIMIT || this.#spent > PATHS_LIMIT) return
+  #report(key: string, start: number): void {
+    if (this.#found.size >= FINDINGS_LIMIT || this.#spent > PATHS_LIMIT) return
     const path = this.#path.join('')
     this.#spent += path.length
-    if (this.#told.has(path)) return
-    this.#told.add(path)
+    if (this.#found.has(path)) return
+    this.#found.add(path)
     this.#onRepeated(path, key, this.#lineOf(start))
   }
 

@@ -21,8 +21,8 @@ import type { Pki } from './pki/ensurePki.ts'
 import type { Logger } from './request/logger.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
-import { AskedDocuments } from './threads/askedDocuments.ts'
 import { type Crossing, Crossings } from './threads/crossings.ts'
+import { ForwardedDocuments } from './threads/forwardedDocuments.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
@@ -42,12 +42,12 @@ export interface ApiThreadData {
 
 const data = workerData as ApiThreadData & ThreadStart
 const main = parentPort!
-const tell = (message: FromThread): void => main.postMessage(message)
+const post = (message: FromThread): void => main.postMessage(message)
 const logTo =
   (log: keyof Logger) =>
   (fields: LogFields, text: string): void => {
     const { err, ...rest } = fields as { err?: unknown }
-    tell({ log, fields: { ...rest, ...(err !== undefined && { err: messageOf(err) }) }, text })
+    post({ log, fields: { ...rest, ...(err !== undefined && { err: messageOf(err) }) }, text })
   }
 const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
 
@@ -79,14 +79,14 @@ async function serve(): Promise<void> {
     follows: epoch,
   })
   const { watches } = assembly.inFlight
-  watches.heard(data.watches)
+  watches.add(data.watches)
   const tidings = new WatchTidings({
     budget: watches,
-    tell: changed => tell({ watches: changed }),
+    send: changed => post({ watches: changed }),
     after: systemClock.after,
   })
   const { types } = assembly.services
-  const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
+  const documents = new ForwardedDocuments({ types, ask: asks => post({ asks }) })
   const { app, road, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
@@ -116,7 +116,7 @@ async function serve(): Promise<void> {
     stopListening()
     await app.close()
     assembly.inFlight.flowControl.stop()
-    tidings.tell()
+    tidings.send()
     clearInterval(beating)
     await store.close()
     main.close()
@@ -124,13 +124,13 @@ async function serve(): Promise<void> {
 
   main.on('message', (message: ToThread) => {
     if ('keys' in message) showKeys(server, message.keys)
-    else if ('watches' in message) watches.heard(message.watches, message.sign)
-    else if ('document' in message) documents.told(message.document)
-    else if ('tell' in message) tell({ figures: metrics.renderOwn() })
+    else if ('watches' in message) watches.add(message.watches, message.sign)
+    else if ('document' in message) documents.answered(message.document)
+    else if ('send' in message) post({ figures: metrics.renderOwn() })
     else if ('drain' in message) draining.abort()
     else void stop()
   })
-  tell({ ready: true })
+  post({ ready: true })
 }
 
 void serve()

@@ -34,7 +34,7 @@ import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
 import { DefinitionManager } from './definitions/definitionManager.ts'
 import { definitionStrategy } from './definitions/definitionStrategy.ts'
-import { UnheardFailures } from './definitions/unheardFailures.ts'
+import { SilentFailures } from './definitions/silentFailures.ts'
 import { BlockWriter } from './exchange/answers/blockWriter.ts'
 import { Compression } from './exchange/answers/compression.ts'
 import { FrameCache } from './exchange/answers/frames.ts'
@@ -160,14 +160,14 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     turns: work,
     calls: new WebhookCalls(space => tree.tenantOf(space)),
   })
-  const unheard = new UnheardFailures(log, () => performance.now())
+  const silent = new SilentFailures(log, () => performance.now())
   const definitions = new DefinitionManager({
     store,
     types,
     ...follower('definitions'),
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
-    unheard: failure => unheard.note(failure),
+    silent: failure => silent.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
   const previews = new PreviewInbox()

@@ -150,7 +150,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     spaces: options.spaces,
     isServerWide: path => paths.isServerWide(path),
     anonymousAuth: options.anonymousAuth === true,
-    known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
+    known: socket => (socket instanceof PortSocket ? socket.sendKnown() : strangers.knows(socket)),
     host: host?.rules,
     draining,
   })

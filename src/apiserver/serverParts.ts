@@ -18,7 +18,7 @@ import { tokenLibrary } from './auth/serviceAccountTokens.ts'
 import { listenFirst } from './connections/sharedPort.ts'
 import { showKeys } from './connections/tls.ts'
 import type { ServerServices } from './exchange/exchange.ts'
-import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
+import { logOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
 import { isWildcard } from './kubernetesService/advertisedAddress.ts'
 import { gauge } from './metrics/metric.ts'
@@ -201,7 +201,7 @@ export async function serverParts(
       async start() {
         if (named !== undefined) show()
         follower?.start()
-        stopListening = await listenFirst(app, options.bindAddress, options.securePort).catch(tellRemedy)
+        stopListening = await listenFirst(app, options.bindAddress, options.securePort).catch(throwWithRemedy)
         url = urlOf(options, options.externalPort ?? port())
         await kubernetesService.start({ address, port: port() })
       },
@@ -243,7 +243,7 @@ export async function serverParts(
       needs: ['initial spaces'],
       async start() {
         await flows.start()
-        if (options.fairness !== false) tellOwnFlows(inFlight.flowControl, log)
+        if (options.fairness !== false) logOwnFlows(inFlight.flowControl, log)
         inFlight.flowControl.start()
       },
       async stop() {
@@ -320,7 +320,7 @@ const LISTEN_REMEDIES: Record<string, string> = {
   ENOTFOUND: NO_SUCH_ADDRESS,
 }
 
-function tellRemedy(error: NodeJS.ErrnoException): never {
+function throwWithRemedy(error: NodeJS.ErrnoException): never {
   const remedy = LISTEN_REMEDIES[error.code ?? '']
   throw remedy === undefined ? error : new Error(`${error.message}: ${remedy}`, { cause: error })
 }

@@ -50,9 +50,9 @@ export class ServingKeys {
 
   /** Tells of the authority and writes the kubeconfig. */
   async publish(): Promise<void> {
-    for (const tell of this.#authorityListeners) tell(this.caPem)
+    for (const notify of this.#authorityListeners) notify(this.caPem)
     await writeAdminKubeconfig(this.kubeconfigPath, this.#kubeconfigAt(this.#options.url()))
-    for (const tell of this.#kubeconfigListeners) tell()
+    for (const notify of this.#kubeconfigListeners) notify()
   }
 
   /** As of now, for clients that reach the server by another URL. */

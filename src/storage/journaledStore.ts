@@ -414,7 +414,7 @@ class JournaledStore implements Store {
     this.#view.take(events)
     this.#log?.committed(events)
     if (this.#forgets) this.#makeRoom(events)
-    this.#view.tell(events)
+    this.#view.publish(events)
   }
 
   #isShortOfDisk(): boolean {

@@ -130,7 +130,7 @@ export class SlicedRead {
     this.#isScan = index.count(range) > SCANNED
   }
 
-  told(event: StoreEvent): void {
+  changed(event: StoreEvent): void {
     const { key } = event
     const isAhead = this.#after === undefined || compareKeys(key, this.#after) > 0
     if (isAhead && rangeHolds(this.#range, key)) this.#undo.add(event)

@@ -61,12 +61,12 @@ export class Projections {
   apply(events: readonly StoreEvent[]): void {
     for (const event of events) {
       const place = this.#resources.get(event.key.resource)?.get(event.key.group)
-      if (place !== undefined) this.#tell(place, event)
-      if (this.#ofAll > 0) this.#tell(this.#all, event)
+      if (place !== undefined) this.#notify(place, event)
+      if (this.#ofAll > 0) this.#notify(this.#all, event)
     }
   }
 
-  #tell({ everywhere, bySpace }: Place, event: StoreEvent): void {
+  #notify({ everywhere, bySpace }: Place, event: StoreEvent): void {
     for (const entry of everywhere) this.#applyTo(entry, event)
     for (const entry of bySpace.get(event.key.space) ?? []) this.#applyTo(entry, event)
   }
@@ -78,7 +78,7 @@ export class Projections {
         entry.projection.apply(event)
         return
       } catch (error) {
-        this.#told(entry, error, 'a projection of the store threw; it is built anew')
+        this.#failed(entry, error, 'a projection of the store threw; it is built anew')
       }
     }
     this.#rebuild(entry)
@@ -93,11 +93,11 @@ export class Projections {
     } catch (error) {
       entry.isBroken = true
       if (!wasBroken)
-        this.#told(entry, error, 'a projection of the store cannot be built; it is tried again with each event')
+        this.#failed(entry, error, 'a projection of the store cannot be built; it is tried again with each event')
     }
   }
 
-  #told({ range }: Entry, error: unknown, message: string): void {
+  #failed({ range }: Entry, error: unknown, message: string): void {
     this.#options.logger.error({ err: error, ...range }, message)
   }
 

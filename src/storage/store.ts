@@ -239,7 +239,7 @@ export type StorageErrorCode =
   | 'Full'
 
 /** What users of the server are told instead of the message, which is for its operator: it names files. */
-const TOLD: Partial<Record<StorageErrorCode, string>> = {
+const PUBLIC_MESSAGES: Partial<Record<StorageErrorCode, string>> = {
   Closed: 'the server is stopping',
   Locked: 'the server cannot open its store; its log says why',
   Format: 'the server cannot open its store; its log says why',
@@ -256,8 +256,8 @@ export class StorageError extends Error implements Discreet {
     this.code = code
   }
 
-  get told(): string {
-    return TOLD[this.code] ?? this.message
+  get publicMessage(): string {
+    return PUBLIC_MESSAGES[this.code] ?? this.message
   }
 }
 

@@ -174,7 +174,7 @@ export class StoreView {
   /** Readers see the events of a commit from now on. */
   take(events: readonly StoreEvent[]): void {
     for (const event of events) {
-      for (const read of this.#slicedReads) read.told(event)
+      for (const read of this.#slicedReads) read.changed(event)
       if (event.type === 'put') this.index.put(event.stored)
       else this.index.delete(event.key)
       this.#bodies.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
@@ -183,7 +183,7 @@ export class StoreView {
   }
 
   /** Then what is projected from it is brought in step, and watchers hear of it, who may look at that. */
-  tell(events: readonly StoreEvent[]): void {
+  publish(events: readonly StoreEvent[]): void {
     this.#projections.apply(events)
     this.#hub.publish(events)
   }

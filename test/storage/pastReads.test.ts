@@ -93,7 +93,7 @@ t.test('a list that is read in slices shows where it began, whatever changes bet
         }
         for (const one of turns[i % turns.length]!) {
           const event = make(one)
-          if (event) read.told(event)
+          if (event) read.changed(event)
         }
       }
       t.strictSame(

@@ -1,5 +1,5 @@
 /** Apply conflicts, worded as kube-apiserver words them. */
-import { type StatusCause, StatusError, TOLD_CHARACTERS } from '../errors.ts'
+import { type StatusCause, StatusError, TEXT_CHARACTERS } from '../errors.ts'
 import { countPaths, type FieldSet, pathsOf, showPath } from './fieldSet.ts'
 import type { Manager } from './managers.ts'
 
@@ -15,15 +15,15 @@ export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const groups = new Map<string, string[]>()
   let characters = 0
   for (const { title, set } of titled.toSorted((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : 0))) {
-    if (characters >= TOLD_CHARACTERS) break
-    const told = groups.get(title) ?? []
-    groups.set(title, told)
+    if (characters >= TEXT_CHARACTERS) break
+    const listed = groups.get(title) ?? []
+    groups.set(title, listed)
     characters += title.length
     for (const path of pathsOf(set)) {
       const field = showPath(path)
-      told.push(field)
+      listed.push(field)
       characters += title.length + field.length
-      if (characters >= TOLD_CHARACTERS) break
+      if (characters >= TEXT_CHARACTERS) break
     }
   }
   const causes: StatusCause[] = []

@@ -1,5 +1,5 @@
 /** Whether a value has the structure that its schema declares: what server-side apply demands of a configuration. */
-import { TOLD_CHARACTERS } from '../errors.ts'
+import { TEXT_CHARACTERS } from '../errors.ts'
 import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import type { Schema } from '../schema.ts'
@@ -28,22 +28,22 @@ interface Place {
 
 /** Each error says its whole path, which may be as long as the object. */
 class Errors {
-  readonly #told: string[] = []
+  readonly #texts: string[] = []
   #characters = 0
   #more = 0
 
   add(path: Path | undefined, problem: () => string): void {
-    if (this.#characters >= TOLD_CHARACTERS) {
+    if (this.#characters >= TEXT_CHARACTERS) {
       this.#more++
       return
     }
     const text = `${showWay(path)}: ${problem()}`
     this.#characters += text.length
-    this.#told.push(text)
+    this.#texts.push(text)
   }
 
   texts(): string[] {
-    return this.#more === 0 ? this.#told : [...this.#told, `and ${this.#more} more`]
+    return this.#more === 0 ? this.#texts : [...this.#texts, `and ${this.#more} more`]
   }
 }
 

@@ -37,13 +37,13 @@ export function containersOf(pod: KubeObject, field: 'containers' | 'initContain
  */
 export function podAmounts(pod: KubeObject, of: 'requests' | 'limits', names?: Names): Map<string, Quantity> {
   const spec: Fields = isRecord(pod.spec) ? pod.spec : {}
-  const said = (container: Fields) => amountsOf(resourcesOf(container)[of], names)
+  const amounts = (container: Fields) => amountsOf(resourcesOf(container)[of], names)
   const sidecars = new Map<string, Quantity>()
   const starting = new Map<string, Quantity>()
   for (const container of objects(spec.initContainers)) {
     const isSidecar = container.restartPolicy === 'Always'
     // what is not in this container was compared before
-    for (const [name, quantity] of said(container)) {
+    for (const [name, quantity] of amounts(container)) {
       const together = addQuantities(sidecars.get(name) ?? ZERO, quantity)
       if (isSidecar) sidecars.set(name, together)
       raiseTo(starting, name, together)
@@ -51,7 +51,7 @@ export function podAmounts(pod: KubeObject, of: 'requests' | 'limits', names?: N
   }
   const total = new Map(sidecars)
   for (const container of objects(spec.containers)) {
-    for (const [name, quantity] of said(container)) addTo(total, name, quantity)
+    for (const [name, quantity] of amounts(container)) addTo(total, name, quantity)
   }
   for (const [name, quantity] of starting) raiseTo(total, name, quantity)
   const whole = amountsOf(resourcesOf(spec)[of], names)

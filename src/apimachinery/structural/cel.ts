@@ -91,12 +91,12 @@ interface Past {
   /** {@link NONE}: nothing stands for the new value. */
   old: unknown
   /** Whether rules may speak of it: they may not inside of what is one value as a whole. */
-  isTold: boolean
+  isCorrelated: boolean
   /** Whether nothing has changed; a value for which nothing stands is as it was when that is which it is part of. */
   isKept: () => boolean
 }
 
-const NO_PAST: Past = { old: NONE, isTold: false, isKept: () => false }
+const NO_PAST: Past = { old: NONE, isCorrelated: false, isKept: () => false }
 
 interface Pair {
   schema: Schema
@@ -105,13 +105,13 @@ interface Pair {
   known: Known
 }
 
-function pastOf({ schema, value, old, known }: Pair, isTold = true): Past {
-  return { old, isTold, isKept: () => isUnchanged(schema, value, old, known) }
+function pastOf({ schema, value, old, known }: Pair, isCorrelated = true): Past {
+  return { old, isCorrelated, isKept: () => isUnchanged(schema, value, old, known) }
 }
 
-function pastOfPart(whole: Past, pair: Pair, isTold = true): Past {
-  if (whole.old === NONE || pair.old === NONE) return { old: NONE, isTold: false, isKept: whole.isKept }
-  return pastOf(pair, whole.isTold && isTold)
+function pastOfPart(whole: Past, pair: Pair, isCorrelated = true): Past {
+  if (whole.old === NONE || pair.old === NONE) return { old: NONE, isCorrelated: false, isKept: whole.isKept }
+  return pastOf(pair, whole.isCorrelated && isCorrelated)
 }
 
 function nodeOf(schema: Schema): Node | null {
@@ -195,11 +195,11 @@ function walk(node: Node, value: unknown, past: Past, run: Run): void {
     }
   } else if (isRecord(value)) {
     const isRoot = run.trail.length === 0
-    const isTold = node.schema['x-kubernetes-map-type'] !== 'atomic'
+    const isCorrelated = node.schema['x-kubernetes-map-type'] !== 'atomic'
     const pastOfMember = (child: Node, name: string): Past => {
       if (isRoot && isNeverKept(name)) return NO_PAST
       const pair = { schema: child.schema, value: value[name], old: memberOf(past.old, name), known: run.kept }
-      return pastOfPart(past, pair, isTold)
+      return pastOfPart(past, pair, isCorrelated)
     }
     for (const [name, child] of node.members) {
       if (Object.hasOwn(value, name)) descend(child, name, value[name], pastOfMember(child, name), run)
@@ -232,7 +232,7 @@ function correlateItems(schema: Schema, old: unknown): (item: unknown) => unknow
 
 function runRules(node: Node, value: unknown, past: Past, run: Run): void {
   if (node.rules.length === 0) return
-  const old = past.isTold && past.old !== NONE ? past.old : undefined
+  const old = past.isCorrelated && past.old !== NONE ? past.old : undefined
   let variables: { self: unknown; oldSelf: unknown } | undefined
   for (const compiled of node.rules) {
     const { program, rule } = compiled
@@ -270,13 +270,13 @@ function runRule(
     report(`${why} evaluating rule: ${shown}`)
     return
   }
-  const tell: Warn = error => {
+  const add: Warn = error => {
     if (program.usesOldSelf || !past.isKept()) run.errors.push(error)
     else run.warn(error)
   }
-  const computed = compiled.message && ruleMessage(compiled, compiled.message, variables, run, tell)
+  const computed = compiled.message && ruleMessage(compiled, compiled.message, variables, run, add)
   const detail = computed ?? (rule.message?.trim() || `failed rule: ${rule.rule.trim()}`)
-  tell(ruleError(rule, value, detail, run, compiled.place))
+  add(ruleError(rule, value, detail, run, compiled.place))
 }
 
 function optional(old: unknown, converted: unknown): unknown {
@@ -289,7 +289,7 @@ function ruleMessage(
   program: CelProgram,
   variables: { self: unknown; oldSelf: unknown },
   run: Run,
-  tell: Warn,
+  add: Warn,
 ): string | undefined {
   try {
     const message = program.evaluate(variables, run.budget)
@@ -302,7 +302,7 @@ function ruleMessage(
     if (error instanceof CelCallCostError) {
       const why = 'no further validation rules will be run due to call cost exceeds limit for messageExpression'
       const detail = `${why}: ${JSON.stringify(rule.messageExpression)}`
-      tell(fieldError.invalid(trailText(run.trail, run.base), type, detail))
+      add(fieldError.invalid(trailText(run.trail, run.base), type, detail))
     }
     if (error instanceof CelBudgetError) throw error
     return undefined

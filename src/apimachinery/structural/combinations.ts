@@ -32,7 +32,7 @@ function allOfCheck(all: Check[]): Check {
   return (value, run) => {
     const failing = all.filter(check => !holds(check, value, run))
     if (failing.length === 0) return
-    if (!run.isProbe) for (const check of failing) tell(check, value, run)
+    if (!run.isProbe) for (const check of failing) addErrors(check, value, run)
     composite(run, `must validate all the schemas (allOf)${failing.length === all.length ? '. None validated' : ''}`)
   }
 }
@@ -41,7 +41,7 @@ function anyOfCheck(any: Check[]): Check {
   return (value, run) => {
     if (any.some(check => holds(check, value, run))) return
     composite(run, 'must validate at least one schema (anyOf)')
-    if (any[0] !== undefined && !run.isProbe) tell(any[0], value, run)
+    if (any[0] !== undefined && !run.isProbe) addErrors(any[0], value, run)
   }
 }
 
@@ -51,7 +51,7 @@ function oneOfCheck(one: Check[]): Check {
     if (valid === 1) return
     const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
     composite(run, `must validate one and only one schema (oneOf). Found ${found}`)
-    if (valid === 0 && one[0] !== undefined && !run.isProbe) tell(one[0], value, run)
+    if (valid === 0 && one[0] !== undefined && !run.isProbe) addErrors(one[0], value, run)
   }
 }
 
@@ -68,7 +68,7 @@ function holds(check: Check, value: unknown, run: Run): boolean {
 }
 
 /** Adds the errors of the value itself. */
-function tell(check: Check, value: unknown, run: Run): void {
+function addErrors(check: Check, value: unknown, run: Run): void {
   check(value, { ...newRun(run.base, run.trail, run.budget), errors: run.errors })
 }
 

@@ -35,15 +35,15 @@ const STATE = 5
 export function compileLinearRegExp(pattern: string): LinearRegExp {
   const compiled = RE2JS.compile(pattern)
   const size = compiled.programSize()
-  let told: Steps = free
-  watch(compiled.re2() as unknown as Engine, count => told(count))
+  let counter: Steps = free
+  watch(compiled.re2() as unknown as Engine, count => counter(count))
   const watched = <T>(steps: Steps, run: () => T): T => {
-    const before = told
-    told = steps
+    const before = counter
+    counter = steps
     try {
       return run()
     } finally {
-      told = before
+      counter = before
     }
   }
   const findAll = (text: string, limit = Number.POSITIVE_INFINITY, steps: Steps = free): string[] =>

@@ -118,10 +118,10 @@ export class AdmissionDenied extends StatusError {
   override readonly code: number
   readonly #reason: string
 
-  constructor(message: string, said: { code: number; reason: string; details?: StatusDetails }) {
-    super(knownReason(said), message, said.details)
-    this.code = said.code
-    this.#reason = said.reason
+  constructor(message: string, status: { code: number; reason: string; details?: StatusDetails }) {
+    super(knownReason(status), message, status.details)
+    this.code = status.code
+    this.#reason = status.reason
   }
 
   override toStatus(): ReturnType<StatusError['toStatus']> {

@@ -14,11 +14,11 @@ export function* mergeApplied(
 ): Steps<KubeObject> {
   if (!isRecord(configuration)) throw new Error('must evaluate to Object')
   const { apiVersion, kind, metadata } = configuration
-  const said = isRecord(metadata) ? ['name', 'namespace', 'managedFields'].filter(field => field in metadata) : []
+  const named = isRecord(metadata) ? ['name', 'namespace', 'managedFields'].filter(field => field in metadata) : []
   const forbidden = [
     ...(apiVersion === undefined ? [] : ['apiVersion']),
     ...(kind === undefined ? [] : ['kind']),
-    ...said,
+    ...named,
   ]
   if (forbidden.length > 0) throw new Error(`an apply configuration may not set ${forbidden.join(', ')}`)
   const { managedFields: _, ...rest } = object.metadata

@@ -74,7 +74,7 @@ export class ConfigurationLog {
       const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
       const all = [...known.take(space), ...inert.take(space)]
       for (const each of all) (this.#acts(space, each.object, { group, resource }) ? known : inert).put(space, each)
-      if (all.length > 0) this.#tell(name, space)
+      if (all.length > 0) this.#notify(name, space)
     }
   }
 
@@ -118,7 +118,7 @@ export class ConfigurationLog {
       const { key } = stored
       if (object) (this.#acts(key.space, object, key) ? known : inert).put(key.space, { object, bytes: sizeOf(stored) })
     }
-    for (const space of new Set([...before, ...known.spaces()])) this.#tell(name, space)
+    for (const space of new Set([...before, ...known.spaces()])) this.#notify(name, space)
   }
 
   #apply(name: string, { type, key, stored }: StoreEvent): void {
@@ -129,7 +129,7 @@ export class ConfigurationLog {
     if (object && !acts) inert.put(key.space, { object, bytes: sizeOf(stored) })
     if (object && acts) known.put(key.space, { object, bytes: sizeOf(stored) })
     else if (!known.drop(key)) return
-    this.#tell(name, key.space, [key.name])
+    this.#notify(name, key.space, [key.name])
   }
 
   #read(stored: Stored): KubeObject | undefined {
@@ -143,7 +143,7 @@ export class ConfigurationLog {
     return this.#options.nature?.acts(space, { group, resource }, object) ?? true
   }
 
-  #tell(name: string, space: string, changed?: readonly string[]): void {
+  #notify(name: string, space: string, changed?: readonly string[]): void {
     for (const listener of this.#listeners.get(name) ?? []) listener(space, changed)
   }
 }

@@ -99,7 +99,7 @@ function applyDefaults(range: KubeObject, pod: KubeObject): void {
     for (const [name, value] of Object.entries(record(item, 'default'))) limits[name] ??= value
     for (const [name, value] of Object.entries(record(item, 'defaultRequest'))) requests[name] ??= value
   }
-  const told: string[] = []
+  const parts: string[] = []
   for (const [field, words] of [
     ['containers', 'container'],
     ['initContainers', 'init container'],
@@ -111,12 +111,12 @@ function applyDefaults(range: KubeObject, pod: KubeObject): void {
         ['limits', limits, 'limit'],
       ] as const) {
         const set = addMissing(resources, of, defaults)
-        if (set.length > 0) told.push(`${set.join(', ')} ${what} for ${words} ${str(container, 'name')}`)
+        if (set.length > 0) parts.push(`${set.join(', ')} ${what} for ${words} ${str(container, 'name')}`)
       }
     }
   }
-  if (told.length === 0) return
-  const text = `LimitRanger plugin set: ${told.join('; ')}`
+  if (parts.length === 0) return
+  const text = `LimitRanger plugin set: ${parts.join('; ')}`
   pod.metadata.annotations ??= {}
   pod.metadata.annotations[ANNOTATION] = text
 }

@@ -106,9 +106,9 @@ export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
           const why = `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${found.value} ${tail}`
           throw refusePod(request, why)
         }
-        const said = str(spec, 'preemptionPolicy')
-        if (said !== '' && said !== found.preemptionPolicy) {
-          const why = `the string value of PreemptionPolicy (${said}) must not be provided in pod spec; priority admission controller computed ${found.preemptionPolicy} ${tail}`
+        const given = str(spec, 'preemptionPolicy')
+        if (given !== '' && given !== found.preemptionPolicy) {
+          const why = `the string value of PreemptionPolicy (${given}) must not be provided in pod spec; priority admission controller computed ${found.preemptionPolicy} ${tail}`
           throw refusePod(request, why)
         }
         if (found.name !== '') spec.priorityClassName = found.name

@@ -61,8 +61,8 @@ export function runtimeClassAdmission({ store, parsed }: Pick<PodAdmissionDeps, 
 
 /** What a Pod says of its overhead must be what the class says. */
 function requireOverhead(request: AdmissionRequest, spec: Fields, wanted: Fields): void {
-  const said = record(spec, 'overhead')
-  if (Object.keys(said).length === 0 || sameAmounts(said, wanted)) return
+  const given = record(spec, 'overhead')
+  if (Object.keys(given).length === 0 || sameAmounts(given, wanted)) return
   throw refusePod(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
 }
 

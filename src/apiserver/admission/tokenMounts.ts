@@ -10,8 +10,8 @@ const CONTAINERS = ['initContainers', 'containers']
 
 /** What the Pod says about it counts, then what its account says. */
 export function wantsToken(pod: KubeObject, account: Readonly<KubeObject>): boolean {
-  const said = at(pod, 'spec', 'automountServiceAccountToken') ?? at(account, 'automountServiceAccountToken')
-  return said !== false
+  const wanted = at(pod, 'spec', 'automountServiceAccountToken') ?? at(account, 'automountServiceAccountToken')
+  return wanted !== false
 }
 
 /** `random`: from 0 to 1. */

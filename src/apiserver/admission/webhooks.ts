@@ -263,7 +263,7 @@ async function ask(
     }
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
-    const why = hearsAnswers(context.user) ? error.message : error.openly
+    const why = mayReadAnswers(context.user) ? error.message : error.openly
     const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`
     if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
     deps.log.log(
@@ -287,7 +287,7 @@ function callError(before: string, cause: unknown): WebhookCallError {
  * Who hears what a webhook answered. Controllers do not, though they are the server itself: what they are told goes into
  * conditions, for all to read.
  */
-function hearsAnswers(user: UserInfo): boolean {
+function mayReadAnswers(user: UserInfo): boolean {
   const name = trustedName(user)
   return name !== '' && !name.startsWith(systemUser(''))
 }

@@ -55,7 +55,7 @@ export class FrontProxyListener {
   #proofs = new WeakMap<TLSSocket, Proof | undefined>()
   #tls: TlsKeys
   #proxy: FrontProxy | undefined
-  #isDroppingTold = false
+  #isDroppingLogged = false
 
   constructor(deps: FrontProxyListenerDeps) {
     this.#deps = deps
@@ -163,8 +163,8 @@ export class FrontProxyListener {
 
   /** Once: a stranger could fill the log. */
   #noteDropped({ headers, socket }: Request): void {
-    if (this.#isDroppingTold || !Object.keys(headers).some(name => name.startsWith('x-remote-'))) return
-    this.#isDroppingTold = true
+    if (this.#isDroppingLogged || !Object.keys(headers).some(name => name.startsWith('x-remote-'))) return
+    this.#isDroppingLogged = true
     this.#deps.log.warn(
       { address: socket.remoteAddress },
       this.#proxy === undefined

@@ -2,7 +2,7 @@
  * Nobody hands out more than they have: the check before a role or a binding is written.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping
  */
-import { StatusError, statusError, TOLD_CHARACTERS } from '../../apimachinery/errors.ts'
+import { StatusError, statusError, TEXT_CHARACTERS } from '../../apimachinery/errors.ts'
 import { joinedAsGo, quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
@@ -152,21 +152,21 @@ function attempt(write: RbacWrite, lacking: readonly PolicyRule[], errors: reado
   const user = effectiveUser(write.user, write.space)
   const who = `user ${JSON.stringify(user.name)} (groups=${quotedAsGo(user.groups)})`
   const unresolved = errors.length === 0 ? '' : `; resolution errors: ${joinedAsGo(errors)}`
-  const list = toldOf(lacking)
+  const list = textOf(lacking)
   return refusal(write, `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`)
 }
 
 /** One to a line; of very many the first. */
-function toldOf(rules: readonly PolicyRule[]): string {
-  const told: string[] = []
+function textOf(rules: readonly PolicyRule[]): string {
+  const texts: string[] = []
   let characters = 0
   for (const rule of rules) {
-    if (characters >= TOLD_CHARACTERS) return [...told, `and ${rules.length - told.length} more`].join('\n')
+    if (characters >= TEXT_CHARACTERS) return [...texts, `and ${rules.length - texts.length} more`].join('\n')
     const text = ruleText(rule)
     characters += text.length
-    told.push(text)
+    texts.push(text)
   }
-  return told.join('\n')
+  return texts.join('\n')
 }
 
 function refusal(write: RbacWrite, why: string): StatusError {

@@ -32,7 +32,7 @@ type LocalKeys = ReturnType<typeof createLocalJWKSet>
 interface Known {
   keys: LocalKeys
   /** When the issuer last said so. */
-  saidMs: number
+  answeredMs: number
   /** When it was last asked. */
   askedMs: number
 }
@@ -81,11 +81,11 @@ export class IssuerKeys {
       // It says itself what is no set of keys.
       const keys = createLocalJWKSet((await this.#get(url)) as JSONWebKeySet)
       const now = this.#clock()
-      this.#known = { keys, saidMs: now, askedMs: now }
+      this.#known = { keys, answeredMs: now, askedMs: now }
       this.#failure = undefined
     } catch (error) {
       const now = this.#clock()
-      if (last === undefined || now - last.saidMs > GRACE_MS) {
+      if (last === undefined || now - last.answeredMs > GRACE_MS) {
         this.#failure = { error, untilMs: now + RETRY_MS }
         throw error
       }

@@ -15,8 +15,8 @@ function part(token: string, index: 0 | 1): Record<string, unknown> | undefined 
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
   try {
-    const said: unknown = JSON.parse(Buffer.from(parts[index]!, 'base64url').toString())
-    return isRecord(said) ? said : undefined
+    const claims: unknown = JSON.parse(Buffer.from(parts[index]!, 'base64url').toString())
+    return isRecord(claims) ? claims : undefined
   } catch {
     return undefined
   }

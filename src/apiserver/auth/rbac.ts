@@ -81,7 +81,7 @@ export class RbacAuthorizer implements Authorizer {
   /** Indexes that do not have all that their space has. */
   readonly #incomplete = new WeakSet<RbacIndex>()
   /** Spaces that were told of for that. */
-  readonly #told = new BoundedCache<string, true>({ entries: 1000 })
+  readonly #reported = new BoundedCache<string, true>({ entries: 1000 })
 
   constructor(options: RbacOptions) {
     this.#options = {
@@ -247,11 +247,11 @@ export class RbacAuthorizer implements Authorizer {
 
   async #build(space: string): Promise<{ index: RbacIndex; bytes: number }> {
     const { index, bytes, isWhole } = await this.#read(space)
-    if (isWhole) this.#told.delete(space)
+    if (isWhole) this.#reported.delete(space)
     else {
       this.#incomplete.add(index)
-      if (this.#told.get(space) === undefined) this.#options.onLeftOut(space)
-      this.#told.set(space, true)
+      if (this.#reported.get(space) === undefined) this.#options.onLeftOut(space)
+      this.#reported.set(space, true)
     }
     return { index, bytes }
   }

@@ -102,7 +102,7 @@ export async function selfSubjectRulesReview(
   const namespace = str(specOf(body).namespace)
   if (namespace === '') throw statusError.badRequest('no namespace on request')
   const granted = await context.authorizer.rulesFor(context.user, context.space, namespace)
-  const rules = toldOf(granted.rules)
+  const rules = listed(granted.rules)
   const left = granted.rules.length - rules.length
   const errors = left === 0 ? granted.errors : [...granted.errors, `${left} further rules are not told`]
   return answered(body, specOf(body), {
@@ -123,7 +123,7 @@ export async function selfSubjectRulesReview(
 }
 
 /** The first of the rules: somebody may have been granted all that a space can hold. */
-function toldOf(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+function listed(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   let words = 0
   for (const [i, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }] of rules.entries()) {
     for (const each of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) words += each?.length ?? 0
@@ -180,9 +180,9 @@ function subjectErrors(spec: Record<string, unknown>): FieldError[] {
 /** Reviews have no metadata of their own; `managedFields` and an empty creationTimestamp come with some clients. */
 function check(body: KubeObject, errors: FieldError[], mayHave: readonly string[] = []): void {
   const ignored = ['managedFields', 'creationTimestamp', ...mayHave]
-  const said = Object.entries(body.metadata ?? {}).filter(([key, value]) => !ignored.includes(key) && value !== '')
+  const given = Object.entries(body.metadata ?? {}).filter(([key, value]) => !ignored.includes(key) && value !== '')
   const all =
-    said.length > 0 ? [...errors, fieldError.invalid('metadata', Object.fromEntries(said), 'must be empty')] : errors
+    given.length > 0 ? [...errors, fieldError.invalid('metadata', Object.fromEntries(given), 'must be empty')] : errors
   if (all.length > 0) throw invalid(all)
 }
 

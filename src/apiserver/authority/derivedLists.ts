@@ -60,18 +60,18 @@ export class DerivedLists implements DerivedParts {
   }
 
   async events(events: readonly StoreEvent[]): Promise<readonly StoreEvent[]> {
-    const told: StoreEvent[] = []
+    const derived: StoreEvent[] = []
     /** Configs that say something else by what was told since. */
     let isOld = false
     for (const event of events) {
       if (!this.concerns(event.key)) {
         isOld ||= changes(event)
-        told.push(event)
-      } else if (event.type === 'delete') told.push(event)
-      else told.push({ ...event, stored: await this.whole(event.stored, { at: event.revision }) })
+        derived.push(event)
+      } else if (event.type === 'delete') derived.push(event)
+      else derived.push({ ...event, stored: await this.whole(event.stored, { at: event.revision }) })
     }
     const last = events.at(-1)
-    if (!isOld || !last) return told
+    if (!isOld || !last) return derived
     const { group, resource } = SYNCER_CONFIGS
     const { items } = await this.#deps.store.list(
       { space: last.key.space, group, resource },
@@ -82,9 +82,9 @@ export class DerivedLists implements DerivedParts {
       const now = await this.whole(previous, { at: last.revision })
       if (now === previous) continue
       const stored = atRevision(now, last.revision)
-      told.push({ type: 'put', key: previous.key, revision: last.revision, stored, previous })
+      derived.push({ type: 'put', key: previous.key, revision: last.revision, stored, previous })
     }
-    return told
+    return derived
   }
 
   async #carried(space: string, at: Revision | undefined, work: Work): Promise<Carried[]> {

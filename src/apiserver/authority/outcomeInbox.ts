@@ -82,7 +82,7 @@ export class OutcomeInbox implements OutcomeSource {
   }
 
   /** The syncer of a mailbox lives: it said so, or something else. */
-  heard(space: string): void {
+  seen(space: string): void {
     for (const listener of this.#listeners) listener.seen(space)
   }
 
@@ -151,7 +151,7 @@ export class OutcomeInbox implements OutcomeSource {
   take(space: string, report: OutcomeReport): OutcomeAnswer {
     // of another life of the store nothing counts anyway, and the syncer is told of this one
     if (report.epoch === this.epoch) requireReached(report, this.#revision())
-    this.heard(space)
+    this.seen(space)
     return this.#receiver?.take(space, report) ?? { epoch: '', again: true }
   }
 }

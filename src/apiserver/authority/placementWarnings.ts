@@ -27,12 +27,12 @@ export function placementWarnings(types: Pick<TypeRegistry, 'in'>): Admission {
       FIELDS.some(name => fieldOf(object, name) !== undefined && !equalJson(fieldOf(object, name), fieldOf(old, name))),
     admit({ object, context }) {
       const served = types.in(context.space).types
-      const told = new Set<string>()
+      const warnings = new Set<string>()
       for (const warning of warningsOf(object, served)) {
-        told.add(warning)
-        if (told.size === MAX_WARNINGS) break
+        warnings.add(warning)
+        if (warnings.size === MAX_WARNINGS) break
       }
-      for (const warning of told) context.warn(warning)
+      for (const warning of warnings) context.warn(warning)
     },
   }
 }

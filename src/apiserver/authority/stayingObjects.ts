@@ -12,7 +12,7 @@ import type { AuthorityDeps } from './authorityDeps.ts'
 export const DEFAULT_ACCOUNT_STAYS =
   'each cluster has its own ServiceAccount "default", so this one stays in the space; say what Pods in clusters are to have, such as imagePullSecrets, in the Pods or in a ServiceAccount of another name'
 const BOOTSTRAP_TOKEN = 'bootstrap.kubernetes.io/token'
-const SAID = ['imagePullSecrets', 'secrets', 'automountServiceAccountToken'] as const
+const NAMING = ['imagePullSecrets', 'secrets', 'automountServiceAccountToken'] as const
 
 export function stayingObjects({ store, tree }: Pick<AuthorityDeps, 'store' | 'tree'>): Admission {
   return {
@@ -39,8 +39,8 @@ function warningOf({ resource }: GroupResource, object: KubeObject, old: KubeObj
     return isNew ? `a Secret of type ${BOOTSTRAP_TOKEN} is for the space itself and stays there` : undefined
   }
   if (object.metadata.name !== 'default') return undefined
-  const isSaid = SAID.some(field => !isEmpty(object[field]) && !equalJson(object[field], old?.[field]))
-  return isSaid ? DEFAULT_ACCOUNT_STAYS : undefined
+  const isNamed = NAMING.some(field => !isEmpty(object[field]) && !equalJson(object[field], old?.[field]))
+  return isNamed ? DEFAULT_ACCOUNT_STAYS : undefined
 }
 
 function isEmpty(value: unknown): boolean {

@@ -129,11 +129,11 @@ export class SyncerClaims implements RefusedClaims {
       if (former.type === BOOTSTRAP_TYPE && !this.#isGood(former)) await this.#accounts.delete(space, former)
     const seconds = num(body.spec, 'expirationSeconds')
     const expires = this.#in(seconds)
-    const told = { [INVENTORY_ANNOTATION]: inventory, [EXPIRES_ANNOTATION]: expires }
+    const fixed = { [INVENTORY_ANNOTATION]: inventory, [EXPIRES_ANNOTATION]: expires }
     const secret = await this.#accounts.create(space, {
       name: `${BOOTSTRAP_PREFIX}${randomBytes(5).toString('hex')}`,
       type: BOOTSTRAP_TYPE,
-      annotations: { ...told, ...(approves !== '' && { [APPROVES_ANNOTATION]: approves }) },
+      annotations: { ...fixed, ...(approves !== '' && { [APPROVES_ANNOTATION]: approves }) },
     })
     const token = await issuer.issueRenewal({
       audience: BOOTSTRAP_AUDIENCE,
@@ -236,11 +236,11 @@ export class SyncerClaims implements RefusedClaims {
     const isNews = mine === undefined || (issued === undefined && (refused === undefined || approved !== undefined))
     if (mine === undefined) await this.#noted(scene, claims, { [REFUSED_ANNOTATION]: why })
     else if (isNews) await this.#mark(scene, { [REFUSED_ANNOTATION]: why })
-    if (isNews) this.#tell(scene, why)
+    if (isNews) this.#log(scene, why)
     throw new StatusError('Conflict', why)
   }
 
-  #tell({ syncTarget, inventory, hashed, bootstrap }: Scene, why: string): void {
+  #log({ syncTarget, inventory, hashed, bootstrap }: Scene, why: string): void {
     const claim = claimName(hashed)
     const message = `claim ${claim} by the bootstrap credential ${bootstrap}: ${why}`
     for (const follower of this.#followers) follower({ inventory, syncTarget, claim, message })

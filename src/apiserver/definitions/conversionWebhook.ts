@@ -9,7 +9,7 @@ import { validateAnnotations, validateLabels } from '../../apimachinery/names.ts
 import { isRecord, type KubeObject, type ObjectMeta, parseApiVersion } from '../../apimachinery/object.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { WebhookCallError, type WebhookTarget } from '../admission/webhookClient.ts'
-import type { UnheardFailure } from './unheardFailures.ts'
+import type { SilentFailure } from './silentFailures.ts'
 
 interface ConversionWebhook {
   target: WebhookTarget
@@ -22,7 +22,7 @@ interface ConversionWebhook {
 export interface ConversionDeps {
   post(target: WebhookTarget, body: unknown): Promise<unknown>
   /** Hears, for the log, what those who asked are not told. */
-  unheard?(failure: UnheardFailure): void
+  silent?(failure: SilentFailure): void
   uuid(): string
 }
 
@@ -55,7 +55,7 @@ export async function convertThroughWebhook(
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
     // Who reads or writes is not known here, so that nobody hears what was answered: the log does.
-    deps.unheard?.({ space: target.space, ...kind, why: error.message })
+    deps.silent?.({ space: target.space, ...kind, why: error.message })
     throw fail(`failed: ${error.openly}`, error)
   }
   const results = readAnswer(answer, review, uid, why => fail(`failed: ${why}`))
@@ -81,8 +81,8 @@ function readAnswer(answer: unknown, review: string, uid: string, fail: (why: st
   const result = isRecord(response.result) ? response.result : {}
   if (result.status !== 'Success') {
     const { message, status } = result
-    const told = typeof message === 'string' && message !== ''
-    throw fail(told ? message : `response.result.status was '${status ?? ''}', not 'Success'`)
+    const hasMessage = typeof message === 'string' && message !== ''
+    throw fail(hasMessage ? message : `response.result.status was '${status ?? ''}', not 'Success'`)
   }
   return Array.isArray(response.convertedObjects) ? response.convertedObjects : []
 }

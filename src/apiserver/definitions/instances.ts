@@ -29,21 +29,21 @@ export async function deleteInstances(
   }
   let left = 0
   /** Those that nobody has told to go yet. */
-  let untold: Key[] = []
+  let unpassed: Key[] = []
   let wake = (): void => {}
   const end = deps.store.project(
     { space, group: type.group, resource: type.resource },
     {
       reset(items) {
-        untold = [...items].map(({ key }) => key)
-        left = untold.length
+        unpassed = [...items].map(({ key }) => key)
+        left = unpassed.length
         wake()
       },
       apply({ type, key, previous }) {
         if (type === 'delete') left--
         else if (previous === undefined) {
           left++
-          untold.push(key)
+          unpassed.push(key)
         }
         wake()
       },
@@ -53,7 +53,7 @@ export async function deleteInstances(
   signal.addEventListener('abort', give)
   try {
     while (left > 0 && !signal.aborted) {
-      const next = untold.splice(0, DELETIONS_AT_ONCE)
+      const next = unpassed.splice(0, DELETIONS_AT_ONCE)
       if (next.length > 0) await Promise.all(next.map(remove))
       else await new Promise<void>(resolve => (wake = resolve))
     }

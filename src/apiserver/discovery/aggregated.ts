@@ -57,14 +57,14 @@ export function aggregatedContentType({ version, format }: AggregatedForm): stri
 export function aggregatedWanted(accept: string | undefined): AggregatedForm | undefined {
   for (const entry of accept?.split(',') ?? []) {
     const [media = '', ...parameters] = entry.split(';').map(part => part.trim())
-    const said = new Map(parameters.map(parameter => parameter.split('=', 2) as [string, string]))
-    if (!said.has('as')) {
+    const given = new Map(parameters.map(parameter => parameter.split('=', 2) as [string, string]))
+    if (!given.has('as')) {
       if (PLAIN_TYPES.has(media)) return undefined
       continue
     }
     const format = MEDIA_TYPES[media]
-    const version = said.get('v')
-    const isAggregated = said.get('as') === 'APIGroupDiscoveryList' && said.get('g') === 'apidiscovery.k8s.io'
+    const version = given.get('v')
+    const isAggregated = given.get('as') === 'APIGroupDiscoveryList' && given.get('g') === 'apidiscovery.k8s.io'
     if (format && isAggregated && (version === 'v2' || version === 'v2beta1')) return { version, format }
   }
   return undefined

@@ -77,7 +77,7 @@ export class EmbeddedSpace implements SpaceClient {
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
     const stored = await readerOf(this.#deps.services, type).get(space, type, ref.namespace ?? '', ref.name)
-    return this.#deps.services.forms.tell(stored, await this.#objectAs(space, stored, type))
+    return this.#deps.services.forms.withProvenance(stored, await this.#objectAs(space, stored, type))
   }
 
   /** Others do not wait for a large one. */

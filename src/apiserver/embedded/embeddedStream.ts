@@ -19,6 +19,6 @@ export function embeddedStream(
   return stream({ store, forms }, options, {
     signal,
     isAtHand: true,
-    tell: (type, stored) => new SharedEvent(services, space, type, stored),
+    eventOf: (type, stored) => new SharedEvent(services, space, type, stored),
   })
 }

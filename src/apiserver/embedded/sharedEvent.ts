@@ -23,7 +23,7 @@ export class SharedEvent implements StreamEvent {
   #converted: KubeObject | undefined
   #resource: GroupVersionResource | undefined
   /** The shared form that bears what nobody said. */
-  #told: KubeObject | undefined
+  #shared: KubeObject | undefined
 
   constructor(services: StreamedServices, of: string, type: StreamEvent['type'], stored: Stored) {
     this.#services = services
@@ -53,11 +53,11 @@ export class SharedEvent implements StreamEvent {
     const { deps, forms } = this.#services
     if (forms.isStored(this.#stored)) {
       const shared = deps.parsed.get(this.#stored) as KubeObject
-      if (shared !== this.#told) this.#told = forms.tell(this.#stored, shared)
+      if (shared !== this.#shared) this.#shared = forms.withProvenance(this.#stored, shared)
       return shared
     }
     const { bytes } = forms.of(this.#stored)
-    this.#converted ??= forms.tell(this.#stored, JSON.parse(bytes.toString()) as KubeObject)
+    this.#converted ??= forms.withProvenance(this.#stored, JSON.parse(bytes.toString()) as KubeObject)
     return this.#converted
   }
   get metadata(): Readonly<KubeObject['metadata']> | undefined {

@@ -8,7 +8,7 @@ import { apiVersionOf, isRecord, parseApiVersion } from '../../apimachinery/obje
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { sendObject } from '../exchange/answers/respond.ts'
 import { parseBody, unsupportedMediaType } from '../exchange/bodies/body.ts'
-import { repeatedInApply, tellingRepeats } from '../exchange/bodies/strictText.ts'
+import { repeatedInApply, warningOfRepeats } from '../exchange/bodies/strictText.ts'
 import {
   boolOption,
   type Exchange,
@@ -42,7 +42,7 @@ export async function patchEndpoint(services: Services, exchange: Exchange): Pro
   if (form === 'apply') return await applyEndpoint(services, exchange, body)
   if (exchange.info.query.has('force'))
     throw optionInvalid(exchange, fieldError.forbidden('force', 'may not be specified for non-apply patch'))
-  const context = tellingRepeats(writeContext(exchange), exchange, body)
+  const context = warningOfRepeats(writeContext(exchange), exchange, body)
   const { stored } = await patch(services.registry, writeTarget(exchange, context), form, body)
   await sendObject(services, exchange, stored)
 }
@@ -71,8 +71,10 @@ function requireApplied(type: ResourceType, body: unknown): void {
 }
 
 function groupVersionKind(apiVersion: unknown, kind: unknown): string {
-  const said = typeof apiVersion === 'string' && apiVersion !== '' ? parseApiVersion(apiVersion) : NO_VERSION
-  return said === undefined ? '/, Kind=' : `${said.group}/${said.version}, Kind=${typeof kind === 'string' ? kind : ''}`
+  const given = typeof apiVersion === 'string' && apiVersion !== '' ? parseApiVersion(apiVersion) : NO_VERSION
+  return given === undefined
+    ? '/, Kind='
+    : `${given.group}/${given.version}, Kind=${typeof kind === 'string' ? kind : ''}`
 }
 
 const NO_VERSION = { group: '', version: '' }

@@ -75,13 +75,13 @@ async function imagineAll(
   const work = workOf(services, exchange)
   const order = [...asked.entries()].sort(([, a], [, b]) => rankOf(a) - rankOf(b))
   for (const [i, object] of order) {
-    const told = new Set<string>()
+    const found = new Set<string>()
     // as it would be stored it has labels that the server gives
     const beside = asked.flatMap((other, j) => (j === i ? [] : [(isNamespace(other) && objects[j]?.object) || other]))
-    const one = await imagine(services, exchange, { object, index: i, defined, beside, warn: text => told.add(text) })
+    const one = await imagine(services, exchange, { object, index: i, defined, beside, warn: text => found.add(text) })
     if (isDefinition(object) && one.operation !== 'unchanged') defined.push(...resourceTypesOf(one.object))
     objects[i] = one
-    warnings[i] = [...told]
+    warnings[i] = [...found]
     if (work?.due) await work.rest()
   }
   return { objects, warnings }
@@ -132,11 +132,11 @@ async function imagine(services: Services, exchange: Exchange, imagining: Imagin
   const { forms } = services
   const stored = isAsItIs ? before : await written(services, exchange, { ...imagining, type, ...place, before })
   const parsed = await inSlices(decodeInSteps(stored), workOf(services, exchange))
-  const told = forms.tell(stored, parsed)
+  const found = forms.withProvenance(stored, parsed)
   const version = parseApiVersion(parsed.apiVersion)?.version ?? type.version
   return {
     resource: { group: type.group, version, resource: type.resource },
-    object: told,
+    object: found,
     operation: !before
       ? 'create'
       : before.revision === stored.revision && before.bytes.equals(stored.bytes)

@@ -157,7 +157,7 @@ export async function runSpaceStream(
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
   // who resumes waits to hear that there is no more: in a quiet space nothing else would tell
   let isAwaited = plan.after !== undefined
-  const tellWhenCaughtUp = (): void => {
+  const sendWhenCaughtUp = (): void => {
     if (!isAwaited) return
     setImmediate(() => {
       const { revision } = deps.store
@@ -168,9 +168,9 @@ export async function runSpaceStream(
   }
   const onLive = (isWaiting: () => boolean): void => {
     isCaughtUp = isWaiting
-    tellWhenCaughtUp()
+    sendWhenCaughtUp()
   }
-  const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
+  const eventOf = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   const lines = new EventLines(deps.forms, plan.known)
   try {
     const { protocols, session } = plan
@@ -179,10 +179,10 @@ export async function runSpaceStream(
     // a reader learns first which protocol is spoken, and in which life of the store it goes on
     const isBookmarked = plan.asksProtocol || plan.after !== undefined
     if (isBookmarked && !(await sink.write([bookmark(plan.after ?? 0)]))) return
-    for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
+    for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, eventOf })) {
       if (!(await writeEach(sink, events, ({ type, stored }) => lines.of(type, stored)))) return
       if (synced && !(await sink.write([bookmark(revision, true)]))) return
-      tellWhenCaughtUp()
+      sendWhenCaughtUp()
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)

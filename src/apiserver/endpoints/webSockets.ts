@@ -182,8 +182,8 @@ export class WebSockets {
   }
 
   #ping(): void {
-    for (const [peer, heard] of this.#peers) {
-      if (heard) {
+    for (const [peer, isAlive] of this.#peers) {
+      if (isAlive) {
         this.#peers.set(peer, false)
         peer.ping()
       } else peer.terminate()

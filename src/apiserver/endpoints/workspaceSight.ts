@@ -116,18 +116,18 @@ export class WorkspaceSight {
       this.#enters.clear()
       await this.#learn(events.map(({ stored }) => stored))
       return events.flatMap(({ type, stored, event }) => {
-        const told = this.#sights.all ? type : this.#told(names, type, stored)
+        const seen = this.#sights.all ? type : this.#seenType(names, type, stored)
         // whether the user saw it before it went cannot be told any more: its rights went with it
-        if (told === undefined && type === 'DELETED' && event.revision <= revision && selection.everything) {
+        if (seen === undefined && type === 'DELETED' && event.revision <= revision && selection.everything) {
           throw new StatusError('Expired', `too old resource version: ${event.revision} (${revision}); list again`)
         }
-        return told === undefined ? [] : [{ type: told, stored: this.shown(stored) }]
+        return seen === undefined ? [] : [{ type: seen, stored: this.shown(stored) }]
       })
     }
   }
 
   /** What becomes known comes, what was known and is closed goes. */
-  #told(names: Set<string>, type: SeenEvent['type'], stored: Stored): SeenEvent['type'] | undefined {
+  #seenType(names: Set<string>, type: SeenEvent['type'], stored: Stored): SeenEvent['type'] | undefined {
     const { name } = stored.key
     const wasKnown = names.has(name)
     if (type === 'DELETED') {

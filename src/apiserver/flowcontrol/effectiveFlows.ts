@@ -21,17 +21,17 @@ interface EffectiveFlowsDeps {
 type Named<T> = Map<string, T>
 
 /** Names of FlowSchemas that are told at most. */
-const TOLD = 20
+const LOGGED = 20
 
 /**
  * Tells of the FlowSchemas in effect that the server did not bring along: an operator shall not have to guess where requests go.
  */
-export function tellOwnFlows(flowControl: Pick<FlowControl, 'schemas'>, log: Pick<Logger, 'info'>): void {
+export function logOwnFlows(flowControl: Pick<FlowControl, 'schemas'>, log: Pick<Logger, 'info'>): void {
   const brought = new Set(bootstrapSchemas().map(({ metadata }) => metadata.name))
   const own = flowControl.schemas.filter(({ spec }) => !brought.has(spec.name))
   if (own.length === 0) return
   const flowSchemas = own
-    .slice(0, TOLD)
+    .slice(0, LOGGED)
     .map(({ spec }) => `${spec.name} (precedence ${spec.precedence}, level ${spec.level})`)
   log.info({ count: own.length, flowSchemas }, 'FlowSchemas of root take effect beside those of the server')
 }

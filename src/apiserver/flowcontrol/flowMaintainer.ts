@@ -94,7 +94,7 @@ export class FlowMaintainer {
           range: { space, ...resource },
           what: resource.resource,
           wants: () => true,
-          add: key => void this.#heard(key).catch(error => this.#note(key, error)),
+          add: key => void this.#changed(key).catch(error => this.#note(key, error)),
           note: (key, error) => this.#note(key, error),
         },
         signal,
@@ -113,7 +113,7 @@ export class FlowMaintainer {
   }
 
   /** Schemas tell about their levels. */
-  async #heard(key: Key): Promise<void> {
+  async #changed(key: Key): Promise<void> {
     this.#queue.add(key)
     if (key.resource !== PRIORITY_LEVELS.resource) return
     const { items } = await this.#deps.store.list({ space: key.space, ...FLOW_SCHEMAS })
@@ -153,18 +153,18 @@ export class FlowMaintainer {
     } else if (isOff(object, builtin)) {
       await registry.update(context, type, '', key.name, current => upToDate(current, builtin))
     }
-    if (key.resource === FLOW_SCHEMAS.resource) await this.#tellLevel(context, type, key.name, object)
+    if (key.resource === FLOW_SCHEMAS.resource) await this.#reportLevel(context, type, key.name, object)
   }
 
-  async #tellLevel(context: WriteContext, type: ResourceType, name: string, schema: KubeObject): Promise<void> {
+  async #reportLevel(context: WriteContext, type: ResourceType, name: string, schema: KubeObject): Promise<void> {
     const { store, registry, clock } = this.#deps
     const level = str(schema.spec, 'priorityLevelConfiguration', 'name')
     const isThere = (await store.get(this.#key(PRIORITY_LEVELS, level))) !== undefined
-    const told = danglingCondition(level, isThere)
+    const condition = danglingCondition(level, isThere)
     const now = timestamp(new Date(clock.now()))
-    if (!mergeConditions(conditionsOf(schema), [told], now).isChanged) return
+    if (!mergeConditions(conditionsOf(schema), [condition], now).isChanged) return
     const change = (current: KubeObject): KubeObject => {
-      const { conditions } = mergeConditions(conditionsOf(current), [told], now)
+      const { conditions } = mergeConditions(conditionsOf(current), [condition], now)
       current.status = { conditions }
       return current
     }
@@ -192,8 +192,8 @@ function keyText({ resource, name }: Key): string {
 
 /** Whether the server decides what an object says: as its annotation says, and without one while nobody has changed it. */
 function isKeptByServer({ metadata }: KubeObject): boolean {
-  const said = metadata.annotations?.[AUTOUPDATE]
-  return said === 'true' || (said !== 'false' && metadata.generation === 1)
+  const annotation = metadata.annotations?.[AUTOUPDATE]
+  return annotation === 'true' || (annotation !== 'false' && metadata.generation === 1)
 }
 
 function isOff(object: KubeObject, builtin: Builtin): boolean {

@@ -164,7 +164,7 @@ export class QueueSet {
     }
     this.#wake(queue)
     this.#append(queue, seat)
-    this.#tellDemand(now)
+    this.#noteDemand(now)
     this.#serve(now)
     return seat
   }
@@ -184,7 +184,7 @@ export class QueueSet {
     this.#advance(now)
     this.#takeOut(seat)
     seat.state = 'over'
-    this.#tellDemand(now)
+    this.#noteDemand(now)
     seat.waiter?.cancelTimer()
     seat.waiter?.reject(new SeatRefused(reason))
     this.#serve(now)
@@ -268,7 +268,7 @@ export class QueueSet {
         this.#admit(seat)
       }
     }
-    this.#tellDemand(now)
+    this.#noteDemand(now)
     this.#serve(now)
   }
 
@@ -404,7 +404,7 @@ export class QueueSet {
     this.#seatsInUse += seatsOf(seat.work)
     if (isWide(seat.work)) this.#wideInUse += seatsOf(seat.work)
     this.#countTaken(seat, 1)
-    this.#tellDemand(now)
+    this.#noteDemand(now)
   }
 
   #countTaken({ work, path }: Seat, sign: 1 | -1): void {
@@ -434,7 +434,7 @@ export class QueueSet {
       queue.ends(seat)
       this.#rest(queue)
     }
-    this.#tellDemand(now)
+    this.#noteDemand(now)
     if (this.#waiting > 0) this.#serve(now)
   }
 
@@ -446,7 +446,7 @@ export class QueueSet {
     this.#r += (passed * Math.min(this.#limit, this.#seatsInUse + this.#seatsWaiting)) / this.#activeQueues
   }
 
-  #tellDemand(now: number): void {
+  #noteDemand(now: number): void {
     this.demand.set(now, this.#seatsInUse + this.#seatsWaiting)
   }
 }

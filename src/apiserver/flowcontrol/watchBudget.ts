@@ -59,7 +59,7 @@ export class WatchBudget implements WatchCounts {
   }
 
   /** Those of other threads have changed. */
-  heard(change: WatchTally, sign: 1 | -1 = 1): void {
+  add(change: WatchTally, sign: 1 | -1 = 1): void {
     addTally(this.#all, change, sign)
   }
 

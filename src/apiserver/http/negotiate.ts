@@ -146,7 +146,7 @@ const READERS = /^(curl|Wget|Mozilla\/5\.0)/
 
 /** Whether JSON is indented: as `pretty` says, else for browsers and command-line HTTP tools, as upstream. */
 export function wantsPretty(query: URLSearchParams, agent: string | undefined): boolean {
-  const said = query.get('pretty')
-  if (said !== null && said !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(said)
+  const given = query.get('pretty')
+  if (given !== null && given !== '') return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(given)
   return agent !== undefined && READERS.test(agent)
 }

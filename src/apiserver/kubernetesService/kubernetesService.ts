@@ -34,12 +34,12 @@ export class KubernetesService {
   constructor(deps: KubernetesServiceDeps, options: Omit<KubernetesObjectsOptions, keyof ServerAddress>) {
     this.#deps = deps
     this.#options = options
-    this.#told({ address: '127.0.0.1', port: 443 })
+    this.#changed({ address: '127.0.0.1', port: 443 })
   }
 
   /** Once it is known where the server is reached: brings copies of earlier runs up to date. */
   async start(address: ServerAddress): Promise<void> {
-    this.#told(address)
+    this.#changed(address)
     const { store } = this.#deps
     for (const { type } of kubernetesObjects({ ...this.#options, ...address })) {
       const { items } = await store.list(type)
@@ -88,7 +88,7 @@ export class KubernetesService {
     }
   }
 
-  #told(address: ServerAddress): void {
+  #changed(address: ServerAddress): void {
     const objects = kubernetesObjects({ ...this.#options, ...address })
     this.#objects = new Map(objects.map(({ type, object }) => [groupResourceName(type), object]))
   }

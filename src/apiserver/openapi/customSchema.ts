@@ -36,7 +36,8 @@ function published(schema: Schema, dialect: Dialect, fields: ObjectFields): Sche
   let isSame = source === schema
   for (const keyword in source) {
     const value: unknown = source[keyword as keyof Schema]
-    const isLeftOut = FORGOTTEN.has(keyword) || isUnsaid(keyword, value) || (dialect === 'v2' && NOT_IN_V2.has(keyword))
+    const isLeftOut =
+      FORGOTTEN.has(keyword) || isDefault(keyword, value) || (dialect === 'v2' && NOT_IN_V2.has(keyword))
     if (isLeftOut) {
       isSame = false
       continue
@@ -118,7 +119,7 @@ function preserves(schema: Schema): boolean {
 }
 
 /** Whether a keyword says nothing: upstream leaves empty ones out. An empty default is a default. */
-function isUnsaid(keyword: string, value: unknown): boolean {
+function isDefault(keyword: string, value: unknown): boolean {
   if (keyword === 'properties') {
     for (const _ in value as object) return false
     return true

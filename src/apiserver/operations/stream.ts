@@ -52,7 +52,7 @@ interface StreamOptions<T> {
    */
   isAtHand?: boolean
   /** What is told of a change. The object's form is ready. */
-  tell: (type: ChangeType, stored: Stored) => T
+  eventOf: (type: ChangeType, stored: Stored) => T
 }
 
 interface StreamDeps {
@@ -71,7 +71,7 @@ const SNAPSHOT_PAGE = 500
 export async function* stream<T>(
   { store, forms, derived: parts }: StreamDeps,
   { space, resources, after: from, brief }: StreamPlan,
-  { signal, onLive, isAtHand, tell }: StreamOptions<T>,
+  { signal, onLive, isAtHand, eventOf }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   // of all spaces nobody is told more than what is stored
   const derived = brief || space === '*' ? undefined : parts
@@ -93,7 +93,7 @@ export async function* stream<T>(
       for await (const batch of snapshot(
         { store, forms, derived },
         { space, ranges, wants },
-        { signal, tell, ...(isAtHand && { isAtHand }) },
+        { signal, eventOf, ...(isAtHand && { isAtHand }) },
       )) {
         after = batch.revision
         yield batch
@@ -107,7 +107,7 @@ export async function* stream<T>(
       const wanted = wantedOf(all)
       const preparing = forms.prepare(space, wanted)
       if (preparing) await preparing
-      const events = wanted.map(event => tell(typeOf(event), event.stored))
+      const events = wanted.map(event => eventOf(typeOf(event), event.stored))
       yield { events, revision: batch.at(-1)!.revision, synced: false }
     }
   } catch (error) {
@@ -130,7 +130,7 @@ function rangesOf(space: string, resources: readonly GroupResource[] | undefined
 async function* snapshot<T>(
   { store, forms, derived }: StreamDeps,
   { space, ranges, wants }: { space: string; ranges: readonly Range[]; wants: (key: Key) => boolean },
-  { signal, tell, isAtHand }: StreamOptions<T>,
+  { signal, eventOf, isAtHand }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   let at: Revision | undefined
   for (const [i, range] of ranges.entries()) {
@@ -147,7 +147,8 @@ async function* snapshot<T>(
         items.map(stored => ({ stored })),
       )
       const synced = !page.more && i === ranges.length - 1
-      if (items.length > 0 || synced) yield { events: items.map(stored => tell('ADDED', stored)), revision: at, synced }
+      if (items.length > 0 || synced)
+        yield { events: items.map(stored => eventOf('ADDED', stored)), revision: at, synced }
     }
   }
 }

@@ -90,8 +90,8 @@ function statuszText({ startedMs, nowMs, version, paths }: StatuszFacts): string
     ['Emulation version', emulated(version)],
     ['Paths', paths.join(' ')],
   ]
-  const told = lines.filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${value}\n`)
-  return `\n${COMPONENT} statusz\nWarning: this page is for people who look for the cause of something; its form may change.\n\n${told.join('')}`
+  const shown = lines.filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${value}\n`)
+  return `\n${COMPONENT} statusz\nWarning: this page is for people who look for the cause of something; its form may change.\n\n${shown.join('')}`
 }
 
 function statuszObject(apiVersion: string, { startedMs, nowMs, version, paths }: StatuszFacts): object {

@@ -8,7 +8,7 @@ import type { AnswerName } from '../../placement/desks/answered.ts'
 export const LIMIT = 10_000
 
 export interface LogListener {
-  told(id: string, name: AnswerName): void
+  touched(id: string, name: AnswerName): void
   /** Nobody can go on from here. */
   lost(): void
 }
@@ -45,7 +45,7 @@ export class AnsweredLog {
       this.#entries.delete(oldest)
       this.#begin = revision
     }
-    for (const listener of this.#listeners) listener.told(id, name)
+    for (const listener of this.#listeners) listener.touched(id, name)
   }
 
   /** More changed than is told. */

@@ -138,7 +138,7 @@ export class AnsweredReader implements KindReader {
     for (const [id, name] of log.since(after)) add(id, name)
     let isLost = false
     const unlisten = log.listen({
-      told: add,
+      touched: add,
       lost: () => {
         isLost = true
         wake()

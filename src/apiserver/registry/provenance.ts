@@ -18,7 +18,7 @@ import { lastAppliedFields } from '../../apimachinery/apply/lastApplied.ts'
 import { addedIn, partOf, sameIn } from '../../apimachinery/apply/looseFields.ts'
 import { decodeManagers } from '../../apimachinery/apply/managers.ts'
 import { compare, compareInSteps, removeFields } from '../../apimachinery/apply/typed.ts'
-import { tellDefaulted } from '../../apimachinery/defaultedFields.ts'
+import { setDefaulted } from '../../apimachinery/defaultedFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -85,10 +85,10 @@ export class Provenance {
   }
 
   /** Tells those who look at `object`, made from `stored`, what of it nobody said. */
-  tell(type: ResourceType, stored: Stored, object: KubeObject): void {
+  attach(type: ResourceType, stored: Stored, object: KubeObject): void {
     if (this.partOf(stored.key.space, type, object) !== 'source') return
     let found: { set: FieldSet | undefined } | undefined
-    tellDefaulted(object, () => {
+    setDefaulted(object, () => {
       found ??= { set: this.#read(type, stored, object) }
       return found.set
     })
@@ -106,8 +106,8 @@ export class Provenance {
     const named = withoutServers(appliedFields(object, type.schema))
     if (named === EMPTY_SET) return undefined
     const { apiVersion, kind, metadata } = object
-    const said = partOf(object, named)
-    const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
+    const applied = partOf(object, named)
+    const bare: KubeObject = cloneJson({ ...(isRecord(applied) ? applied : {}), apiVersion, kind, metadata })
     const whole = this.whole(type, bare)
     return sameIn(content(whole), content(object), filledIn(content(bare), whole, type.schema))
   }

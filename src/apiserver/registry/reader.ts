@@ -322,13 +322,13 @@ export class Reader {
       key.namespace === (layer.namespace ?? '') &&
       layer.has(key.space, key.name)
     if (!events.some(isCopy)) return events
-    const told = events.map(async event => {
+    const shown = events.map(async event => {
       const previous = isCopy(event) ? await layer.get(event.key.space, type, event.key.name) : undefined
       // One that came back after a deletion is another one.
       const isSame = previous && this.#uidOf(previous) === this.#uidOf(event.stored)
       return isSame ? { ...event, previous } : event
     })
-    return await Promise.all(told)
+    return await Promise.all(shown)
   }
 
   #uidOf(stored: Stored): string | undefined {

@@ -35,9 +35,9 @@ export class StreamForms {
   }
 
   /** Has an object made of `stored` bear what of it nobody said. */
-  tell(stored: Stored, object: KubeObject): KubeObject {
+  withProvenance(stored: Stored, object: KubeObject): KubeObject {
     const type = this.#provenance && this.#typeOf(stored)
-    if (type?.version === type?.storageVersion && type !== undefined) this.#provenance?.tell(type, stored, object)
+    if (type?.version === type?.storageVersion && type !== undefined) this.#provenance?.attach(type, stored, object)
     return object
   }
 
@@ -71,7 +71,7 @@ export class StreamForms {
   }
 
   /** The version in which it is told, and what has the text that is told: a text that is kept once is not put together for that. */
-  told(stored: Stored): { readonly version: string; readonly as: Pick<Stored, 'bytes'> } {
+  form(stored: Stored): { readonly version: string; readonly as: Pick<Stored, 'bytes'> } {
     const builtin = this.#builtinOf(stored)
     if (builtin) return { version: builtin.version, as: stored }
     if (!this.#typeOf(stored)?.custom) return { version: this.#storedVersion(stored), as: stored }
@@ -86,9 +86,9 @@ export class StreamForms {
     const { group, resource } = stored.key
     const type = this.#typeOf(stored)
     const isConverted = type?.custom && converted(stored, type)
-    const told = { group, version: isConverted ? type.version : this.#storedVersion(stored), resource }
-    if (stored instanceof SharedStored && type && !type.custom) this.#builtin.set(stored.body, told)
-    return told
+    const form = { group, version: isConverted ? type.version : this.#storedVersion(stored), resource }
+    if (stored instanceof SharedStored && type && !type.custom) this.#builtin.set(stored.body, form)
+    return form
   }
 
   #builtinOf(stored: Stored): GroupVersionResource | undefined {

@@ -105,12 +105,12 @@ class Allocation {
   #address(): void {
     const spec = this.#spec
     const { addresses } = this.#deps.network
-    const said = clusterIpsOf(spec)
-    for (const ip of said) {
+    const requested = clusterIpsOf(spec)
+    for (const ip of requested) {
       if (!isIPv4(ip) && !isIPv6(ip)) continue
       const wrong = this.#take(canonicalIp(ip), isIPv4(ip) ? addresses : undefined, ADDRESS)
       if (wrong !== undefined) {
-        throw this.#refused(fieldError.invalid('spec.clusterIPs', said, `failed to allocate IP ${ip}: ${wrong}`))
+        throw this.#refused(fieldError.invalid('spec.clusterIPs', requested, `failed to allocate IP ${ip}: ${wrong}`))
       }
     }
     if (!lacksAddress(spec) || this.#request.context.dryRun) return
@@ -118,7 +118,7 @@ class Allocation {
     if (given === undefined) {
       if (this.#wasWithout) return
       const why = `failed to allocate a serviceIP: range is full: the Services of this space have all ${addresses.size} addresses of ${addresses.text}; delete some, or have the server started with a larger --service-cluster-ip-range`
-      throw this.#refused(fieldError.invalid('spec.clusterIPs', said, why))
+      throw this.#refused(fieldError.invalid('spec.clusterIPs', requested, why))
     }
     Object.assign(spec, { clusterIP: given, clusterIPs: [given] })
   }

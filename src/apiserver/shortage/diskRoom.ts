@@ -88,11 +88,11 @@ export class DiskRoom implements Room {
   /** Whether it is short; a change is told. */
   #judge(): boolean {
     const isShort = this.#left() < this.#reserveBytes
-    if (isShort !== this.#isShort) this.#tell(isShort)
+    if (isShort !== this.#isShort) this.#log(isShort)
     return isShort
   }
 
-  #tell(isShort: boolean): void {
+  #log(isShort: boolean): void {
     this.#isShort = isShort
     const { log } = this.#options
     const figures = { freeBytes: this.#freeBytes, reserveBytes: this.#reserveBytes }

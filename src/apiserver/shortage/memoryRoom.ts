@@ -50,12 +50,12 @@ export class MemoryRoom implements Room {
     this.#lookedMs = nowMs
     const figures = this.#options.figures()
     const lack = lackOf(figures)
-    if ((lack === undefined) !== (this.#lack === undefined)) this.#tell(figures, lack !== undefined)
+    if ((lack === undefined) !== (this.#lack === undefined)) this.#report(figures, lack !== undefined)
     this.#lack = lack
     return lack
   }
 
-  #tell(figures: MemoryFigures, short: boolean): void {
+  #report(figures: MemoryFigures, short: boolean): void {
     const { log } = this.#options
     if (short) log.warn({ ...figures }, 'memory is short: growth is refused, deletions and reads go on')
     else log.info({ ...figures }, 'memory is there again: growth is taken')
@@ -78,8 +78,8 @@ const SEMI_SPACE = /--max[-_]semi[-_]space[-_]size[= ](\d+)/g
 
 /** `flags`: how the process was started, what was said later after what was said before. */
 export function oldLimitBytes(limitBytes: number, flags: string): number {
-  const said = [...flags.matchAll(SEMI_SPACE)].at(-1)?.[1]
-  const young = 3 * (said === undefined ? SEMI_SPACE_MIB : Number(said)) * 1024 * 1024
+  const given = [...flags.matchAll(SEMI_SPACE)].at(-1)?.[1]
+  const young = 3 * (given === undefined ? SEMI_SPACE_MIB : Number(given)) * 1024 * 1024
   return Math.max(limitBytes - young, limitBytes / 4)
 }
 

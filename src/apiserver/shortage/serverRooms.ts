@@ -43,9 +43,9 @@ export async function serverRooms(options: ServerRoomsOptions): Promise<ServerRo
   const disk = new DiskRoom({ look, reserveBytes, elapsed, log })
   await disk.look()
   if (sizeBytes !== undefined && reserveBytes !== undefined && reserveBytes >= sizeBytes) {
-    const [said, size] = [reserveBytes, sizeBytes].map(bytes => Math.floor(bytes / MIB))
+    const [reserve, size] = [reserveBytes, sizeBytes].map(bytes => Math.floor(bytes / MIB))
     throw new Error(
-      `--disk-reserve-mib ${said}: the disk of ${dataDir} has ${size} MiB in all, so everything would be refused; give less, or 0 for no reserve`,
+      `--disk-reserve-mib ${reserve}: the disk of ${dataDir} has ${size} MiB in all, so everything would be refused; give less, or 0 for no reserve`,
     )
   }
   const figures = memoryFigures()

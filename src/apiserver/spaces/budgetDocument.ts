@@ -36,10 +36,10 @@ export async function budgetText({ tree, budgets }: BudgetSources, space: string
   })
   const head = JSON.stringify({ kind: 'SpaceBudget', path: tree.pathOf(space) ?? space, ...of(space) })
   const children = [...tree.children(space)].sort((a, b) => (a.name < b.name ? -1 : 1))
-  const told: string[] = []
+  const parts: string[] = []
   for (const { id, name } of children) {
     if (work.due) await work.rest()
-    told.push(JSON.stringify({ name, ...of(id) }))
+    parts.push(JSON.stringify({ name, ...of(id) }))
   }
-  return `${head.slice(0, -1)},"children":[${told.join(',')}]}`
+  return `${head.slice(0, -1)},"children":[${parts.join(',')}]}`
 }

@@ -87,7 +87,7 @@ export class SpaceManager {
       if (view !== undefined && work !== undefined) await this.#bring(view, work)
     } catch (error) {
       if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      if (this.#note(key, error, view) && view && work) await this.#tell(view, work, error)
+      if (this.#note(key, error, view) && view && work) await this.#report(view, work, error)
       throw error
     }
     if (this.#failures.settle(idOf(key)) && view !== undefined)
@@ -137,7 +137,7 @@ export class SpaceManager {
   }
 
   /** The owner looks at the Workspace; in a space that nobody can reach there is none. */
-  async #tell(view: WorkspaceView, work: SpaceWork, error: unknown): Promise<void> {
+  async #report(view: WorkspaceView, work: SpaceWork, error: unknown): Promise<void> {
     if (!this.#deps.tree.get(view.parent)) return
     try {
       await this.#updateWorkspace(view, 'status', current => {

@@ -158,10 +158,10 @@ export class SpaceTree {
     for (const { id, type } of this.#byId.values()) {
       const was = before.get(id)
       before.delete(id)
-      if (was === undefined && id !== ROOT) this.#tell(this.#onKnown, id)
-      else if (was !== undefined && was !== type) this.#tell(this.#onTyped, id)
+      if (was === undefined && id !== ROOT) this.#notify(this.#onKnown, id)
+      else if (was !== undefined && was !== type) this.#notify(this.#onTyped, id)
     }
-    for (const id of before.keys()) this.#tell(this.#onGone, id)
+    for (const id of before.keys()) this.#notify(this.#onGone, id)
   }
 
   #apply({ type, key, stored }: StoreEvent): void {
@@ -175,12 +175,12 @@ export class SpaceTree {
       known.budget = place.budget
       if (known.type === place.type) return
       known.type = place.type
-      this.#tell(this.#onTyped, known.id)
+      this.#notify(this.#onTyped, known.id)
     } else {
       if (known !== undefined) this.#remove(known)
       if (place.id === '') return
       into(this.#outside, key.space, place)
-      if (this.#byId.has(key.space)) this.#takeIn(key.space, id => this.#tell(this.#onKnown, id))
+      if (this.#byId.has(key.space)) this.#takeIn(key.space, id => this.#notify(this.#onKnown, id))
     }
   }
 
@@ -215,12 +215,12 @@ export class SpaceTree {
       this.#byId.delete(id)
       outOf(this.#children, parent!, name)
       if (child !== first) into(this.#outside, parent!, child)
-      this.#tell(this.#onGone, id)
+      this.#notify(this.#onGone, id)
     }
   }
 
-  #tell(listeners: ReadonlySet<Listener>, id: string): void {
-    for (const tell of listeners) tell(id)
+  #notify(listeners: ReadonlySet<Listener>, id: string): void {
+    for (const notify of listeners) notify(id)
   }
 }
 

@@ -78,8 +78,8 @@ function membersBehindMetadata({ bytes, headBytes, revision }: Stored): Record<s
   return text.startsWith(METADATA_END) ? JSON.parse(`{${text.slice(METADATA_END.length)}`) : undefined
 }
 
-function spaceIn(said: unknown): Pick<WorkspaceView, 'id' | 'type'> {
-  const spec = isRecord(said) ? said : {}
+function spaceIn(value: unknown): Pick<WorkspaceView, 'id' | 'type'> {
+  const spec = isRecord(value) ? value : {}
   return {
     id: typeof spec.cluster === 'string' ? spec.cluster : '',
     type: isRecord(spec.type) && typeof spec.type.name === 'string' ? spec.type.name : '',

@@ -29,8 +29,8 @@ const CAUSE_LIMIT = 1000
 
 /** What is wrong with the server itself is the operator's to read. */
 function causeOf(error: unknown): string {
-  const isTold = isStatusError(error) && error.reason !== 'InternalError'
-  return isTold ? error.message.slice(0, CAUSE_LIMIT) : 'the server failed, and its log says why'
+  const isPublic = isStatusError(error) && error.reason !== 'InternalError'
+  return isPublic ? error.message.slice(0, CAUSE_LIMIT) : 'the server failed, and its log says why'
 }
 
 function withCondition(status: Status, condition: StatedCondition, time: string): Status {

@@ -11,9 +11,9 @@ import type { KindDocuments } from '../discovery/kindDocuments.ts'
 import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
 import { addTally, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
 import type { Logger } from '../request/logger.ts'
-import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
 import { CrossedConnection } from './crossedConnection.ts'
 import type { Crossing } from './crossings.ts'
+import { answerOf, type DocumentAnswer, type DocumentAsk } from './forwardedDocuments.ts'
 import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
@@ -34,7 +34,7 @@ export type FromThread =
 export type ToThread =
   | { readonly keys: ShownKeys }
   | { readonly watches: WatchTally; readonly sign: 1 | -1 }
-  | { readonly tell: 'figures' }
+  | { readonly send: 'figures' }
   | { readonly document: DocumentAnswer }
   | { readonly drain: true }
   | { readonly stop: true }
@@ -66,7 +66,7 @@ export interface ApiThreadsDeps {
   accept(connection: CrossedConnection): void
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
-  watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
+  watches: Pick<WatchBudget, 'all' | 'add' | 'onChange'>
   /** Default: {@link PULSE_MS}. */
   pulseMs?: number | undefined
   clock: Clock
@@ -119,12 +119,12 @@ export class ApiThreads {
     this.#keys = deps.keys
     this.#pulseMs = deps.pulseMs ?? PULSE_MS
     this.#figures = new ThreadFigures({
-      ask: thread => thread.postMessage({ tell: 'figures' } satisfies ToThread),
+      ask: thread => thread.postMessage({ send: 'figures' } satisfies ToThread),
       after: (run: () => void) => deps.clock.after(this.#pulseMs, run),
     })
     this.#tidings = new WatchTidings({
       budget: deps.watches,
-      tell: watches => this.#tell({ watches, sign: 1 }),
+      send: watches => this.#post({ watches, sign: 1 }),
       after: (delayMs, run) => this.#after(delayMs, run),
     })
   }
@@ -156,24 +156,24 @@ export class ApiThreads {
   /** For connections from now on. */
   show(keys: ShownKeys): void {
     this.#keys = keys
-    this.#tell({ keys })
+    this.#post({ keys })
   }
 
   drain(): void {
-    this.#tell({ drain: true })
+    this.#post({ drain: true })
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true
     for (const cancel of this.#cancels) cancel()
     this.#figures.close()
-    this.#tell({ stop: true })
+    this.#post({ stop: true })
     const cancel = this.#deps.clock.after(STOP_MS, () => this.#terminateAll())
     await Promise.all([...this.#running].map(({ exited }) => exited))
     cancel()
   }
 
-  #tell(message: ToThread, except?: Running): void {
+  #post(message: ToThread, except?: Running): void {
     for (const running of this.#running) if (running !== except) running.thread.postMessage(message)
   }
 
@@ -199,7 +199,7 @@ export class ApiThreads {
       running.end = 'behind'
     })
     // what it begins with has them
-    this.#tidings.tell()
+    this.#tidings.send()
     const data: ThreadStart = { link: following.link, keys: this.#keys, watches: watches.all, pulse: memory }
     const thread = start(data, following.ports)
     const exited = Promise.withResolvers<void>()
@@ -238,16 +238,16 @@ export class ApiThreads {
         running.still = 0
         this.#figures.joined(thread)
         ready.resolve()
-      } else this.#heard(message, running)
+      } else this.#received(message, running)
     })
     await ready.promise
   }
 
-  #heard(message: Exclude<FromThread, { ready: true }>, from: Running): void {
+  #received(message: Exclude<FromThread, { ready: true }>, from: Running): void {
     const { log } = this.#deps
     if ('crossing' in message) this.#deps.accept(new CrossedConnection(message.crossing))
     else if ('asks' in message) void this.#answer(message.asks, from)
-    else if ('figures' in message) this.#figures.told(from.thread, message.figures)
+    else if ('figures' in message) this.#figures.answered(from.thread, message.figures)
     else if ('watches' in message) {
       addTally(from.watches, message.watches)
       this.#changed(from, message.watches, 1)
@@ -255,8 +255,8 @@ export class ApiThreads {
   }
 
   #changed(from: Running, watches: WatchTally, sign: 1 | -1): void {
-    this.#deps.watches.heard(watches, sign)
-    this.#tell({ watches, sign }, from)
+    this.#deps.watches.add(watches, sign)
+    this.#post({ watches, sign }, from)
   }
 
   async #answer(ask: DocumentAsk, { thread }: Running): Promise<void> {

@@ -28,7 +28,7 @@ export class CrossedConnection extends PortSocket implements ClientNames {
 
   /** Asks the client itself, whose connection the thread has. */
   override setKeepAlive(probes = false, afterMs = 0): this {
-    this.tellProbes(probes, afterMs)
+    this.sendProbes(probes, afterMs)
     return this
   }
 

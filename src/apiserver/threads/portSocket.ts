@@ -15,7 +15,7 @@ type Message =
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
 /** So many are acknowledged together: what is short needs no word of it. */
-const TELL_BYTES = WINDOW_BYTES / 4
+const ACKNOWLEDGED_BYTES = WINDOW_BYTES / 4
 
 export class PortSocket extends Duplex {
   readonly #port: MessagePort
@@ -23,7 +23,7 @@ export class PortSocket extends Duplex {
   #underWay = 0
   #waiting: (() => void) | undefined
   /** Handed to the reader's buffer, and not acknowledged yet. */
-  #untold = 0
+  #unacknowledged = 0
   #hasEnded = false
   #isKnown = false
   /** As of a connection. */
@@ -32,7 +32,7 @@ export class PortSocket extends Duplex {
   constructor(port: MessagePort) {
     super({ allowHalfOpen: true })
     this.#port = port
-    port.on('message', (message: Message) => this.#heard(message))
+    port.on('message', (message: Message) => this.#received(message))
     // what came before is read first
     port.on('close', () => {
       this.#end()
@@ -42,7 +42,7 @@ export class PortSocket extends Duplex {
   }
 
   /** Tells the other side, once, that somebody with a credential sent a request on it. It emits `known` there. */
-  tellKnown(): void {
+  sendKnown(): void {
     if (this.#isKnown) return
     this.#isKnown = true
     this.#post({ known: true })
@@ -77,9 +77,9 @@ export class PortSocket extends Duplex {
   }
 
   override _read(): void {
-    if (this.#untold < TELL_BYTES) return
-    this.#post({ received: this.#untold })
-    this.#untold = 0
+    if (this.#unacknowledged < ACKNOWLEDGED_BYTES) return
+    this.#post({ received: this.#unacknowledged })
+    this.#unacknowledged = 0
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -87,10 +87,10 @@ export class PortSocket extends Duplex {
     done(error)
   }
 
-  #heard(message: Message): void {
+  #received(message: Message): void {
     if ('bytes' in message) {
       const { buffer, byteOffset, length } = message.bytes
-      this.#untold += length
+      this.#unacknowledged += length
       this.bytesRead += length
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
     } else if ('received' in message) this.#acknowledge(message.received)
@@ -129,7 +129,7 @@ export class PortSocket extends Duplex {
   }
 
   /** The other side, which has the client, emits `probes`. */
-  tellProbes(probes: boolean, afterMs: number): void {
+  sendProbes(probes: boolean, afterMs: number): void {
     if (!this.destroyed) this.#post({ probes, afterMs })
   }
 

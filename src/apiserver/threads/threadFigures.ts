@@ -30,7 +30,7 @@ export class ThreadFigures<T> {
     this.#threads.set(thread, { text: '', waiting: undefined })
   }
 
-  told(thread: T, text: string): void {
+  answered(thread: T, text: string): void {
     const asked = this.#threads.get(thread)
     if (asked === undefined) return
     asked.text = text

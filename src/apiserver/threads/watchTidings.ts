@@ -4,12 +4,12 @@ import { countWatch, emptyTally, type WatchTally } from '../flowcontrol/watchTal
 
 interface WatchTidingsDeps {
   budget: Pick<WatchBudget, 'onChange'>
-  tell(change: WatchTally): void
+  send(change: WatchTally): void
   after(delayMs: number, run: () => void): void
 }
 
 /** So much more than its bound somebody may have open who opens them on all threads at once: what comes in such a time. */
-const TELL_MS = 100
+const SEND_MS = 100
 
 export class WatchTidings {
   readonly #deps: WatchTidingsDeps
@@ -22,20 +22,20 @@ export class WatchTidings {
       countWatch(this.#change, owner, place, one)
       if (this.#isDue) return
       this.#isDue = true
-      deps.after(TELL_MS, () => {
+      deps.after(SEND_MS, () => {
         this.#isDue = false
-        this.tell()
+        this.send()
       })
     })
   }
 
   /** Tells at once what is not told yet. */
-  tell(): void {
+  send(): void {
     const change = this.#change
     const { places, spaces, syncers } = change
     // those that came and went meanwhile
     if (places.size + spaces.size + syncers.size === 0) return
     this.#change = emptyTally()
-    this.#deps.tell(change)
+    this.#deps.send(change)
   }
 }

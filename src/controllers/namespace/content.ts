@@ -4,7 +4,7 @@
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/5080-ordered-namespace-deletion
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { toldOf } from '../../apimachinery/messageOf.ts'
+import { publicMessageOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
@@ -40,7 +40,7 @@ export async function deleteContent(
     } catch (error) {
       // a resource that went away since discovery (its CRD was deleted) took its objects along
       if (isStatusError(error, 'NotFound')) return
-      const message = toldOf(error)
+      const message = publicMessageOf(error)
       contentFailures.push(`unable to delete all ${groupResourceName(resource)}: ${message}`)
     }
   }

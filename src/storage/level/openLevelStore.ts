@@ -4,7 +4,7 @@
 import { type JournaledStoreOptions, openJournaledStore } from '../journaledStore.ts'
 import type { Store } from '../store.ts'
 import { LevelJournal, type LevelJournalOptions } from './levelJournal.ts'
-import { type AcceptedLoss, tellLoss } from './salvage.ts'
+import { type AcceptedLoss, logLoss } from './salvage.ts'
 import { storeIn } from './storeFolder.ts'
 
 type LevelStoreOptions = JournaledStoreOptions & Omit<LevelJournalOptions, 'warn'>
@@ -18,7 +18,7 @@ export type DataDirOptions = Omit<LevelStoreOptions, 'path' | 'witness' | 'estab
 
 /** @throws StorageError as {@link openLevelStore} */
 export function openDataDir({ dataDir, acceptLoss, ...options }: DataDirOptions): Promise<Store> {
-  const lossAccepted = (loss: AcceptedLoss): void => tellLoss(options.logger, loss)
+  const lossAccepted = (loss: AcceptedLoss): void => logLoss(options.logger, loss)
   return openLevelStore({ ...options, ...storeIn(dataDir), ...(acceptLoss && { lossAccepted }) })
 }
 

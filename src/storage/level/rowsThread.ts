@@ -21,14 +21,14 @@ port.on('message', () => {
   wake?.()
 })
 
-function tell(message: RowsMessage, moved: ArrayBuffer[] = []): void {
+function post(message: RowsMessage, moved: ArrayBuffer[] = []): void {
   port!.postMessage(message, moved)
 }
 
 function give(block: LoadedBlock): void {
   ahead++
   const moved = [block.words.buffer, block.revisions.buffer, block.runs.buffer]
-  tell({ block }, moved as ArrayBuffer[])
+  post({ block }, moved as ArrayBuffer[])
 }
 
 async function untilTaken(): Promise<void> {
@@ -55,11 +55,11 @@ async function read({ folder, ranges }: RowsOrder): Promise<Tally> {
 }
 
 try {
-  tell({ tally: await read(workerData as RowsOrder) })
+  post({ tally: await read(workerData as RowsOrder) })
 } catch (error) {
   const code = error instanceof StorageError ? error.code : undefined
   const { message, stack } = error as Error
-  tell({ failure: { code, text: code === undefined ? (stack ?? message) : message } })
+  post({ failure: { code, text: code === undefined ? (stack ?? message) : message } })
 } finally {
   port.unref()
 }

@@ -180,7 +180,7 @@ async function gather(
 }
 
 /** Each object that is lost has a line of its own. */
-export function tellLoss(
+export function logLoss(
   logger: StoreLogger | undefined,
   { findings, lost, kept, aside, revision }: AcceptedLoss,
 ): void {

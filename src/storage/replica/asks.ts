@@ -63,7 +63,7 @@ type Answer = { readonly id: number } & (
 /** Answers what comes through a port; keeps no process alive. What is known at the same time is told in one message. */
 export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
   let known: Answer[] = []
-  const tell = (): void => {
+  const answerAll = (): void => {
     port.postMessage(known)
     known = []
   }
@@ -75,7 +75,7 @@ export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
       answer = { id, error: sent(error) }
     }
     // behind all else that becomes known with it
-    if (known.push(answer) === 1) process.nextTick(tell)
+    if (known.push(answer) === 1) process.nextTick(answerAll)
   }
   port.on('message', (questions: readonly Question[]) => {
     for (const question of questions) void serve(question)
@@ -97,7 +97,7 @@ export class Asker {
   constructor(port: MessagePort) {
     this.#port = port
     port.on('message', (answers: readonly Answer[]) => {
-      for (const answer of answers) this.#heard(answer)
+      for (const answer of answers) this.#settle(answer)
     })
     port.on('close', () => this.end(new StorageError('Closed', 'the store is closed')))
     port.unref()
@@ -133,7 +133,7 @@ export class Asker {
     if (this.#ended === undefined) this.#port.postMessage(questions)
   }
 
-  #heard(answer: Answer): void {
+  #settle(answer: Answer): void {
     const asked = this.#asked.get(answer.id)
     this.#asked.delete(answer.id)
     if (this.#asked.size === 0) this.#port.unref()

@@ -2,7 +2,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
 import { BELL, BELLS, IN_SEGMENT, IS_CUT, type LogLink, type LogNews, SEGMENT_START } from './logSegments.ts'
-import { HeardSlabs } from './slabs.ts'
+import { ReceivedSlabs } from './slabs.ts'
 import {
   lengthAt,
   RECORD_HEAD_BYTES,
@@ -36,7 +36,7 @@ export class LogReader {
   readonly #state: Int32Array
   readonly #news: MessagePort
   readonly #segments = new Map<number, Segment>()
-  readonly #slabs = new HeardSlabs()
+  readonly #slabs = new ReceivedSlabs()
   #segment: Segment
   #at: number
   /** The head when the log was last read to its end. */
@@ -63,8 +63,8 @@ export class LogReader {
   }
 
   /** From now on {@link wait} hears of commits, or only of {@link wake}. What was written before has to be looked for behind this. */
-  listen(hears: boolean): void {
-    Atomics.store(this.#state, BELL, hears ? BELLS.waiting : BELLS.quiet)
+  listen(isWaiting: boolean): void {
+    Atomics.store(this.#state, BELL, isWaiting ? BELLS.waiting : BELLS.quiet)
   }
 
   /** Resolves when the bell was rung since {@link listen}; keeps no process alive. */
@@ -135,7 +135,7 @@ export class LogReader {
   }
 
   #found(id: number): Segment {
-    this.#hear()
+    this.#receive()
     const segment = this.#segments.get(id)
     if (segment === undefined) throw new Error(`segment ${id} of the log is not known`)
     return segment
@@ -144,20 +144,20 @@ export class LogReader {
   #slab(number: number): SharedArrayBuffer {
     const known = this.#slabs.get(number)
     if (known !== undefined) return known
-    this.#hear()
-    const told = this.#slabs.get(number)
-    if (told === undefined) throw new Error(`slab ${number} of the log is not known`)
-    return told
+    this.#receive()
+    const memory = this.#slabs.get(number)
+    if (memory === undefined) throw new Error(`slab ${number} of the log is not known`)
+    return memory
   }
 
-  #hear(): void {
+  #receive(): void {
     for (let news = receiveMessageOnPort(this.#news); news; news = receiveMessageOnPort(this.#news))
       this.#learn(news.message as LogNews)
   }
 
   #learn(news: LogNews): void {
     if ('slab' in news) {
-      this.#slabs.hear(news)
+      this.#slabs.receive(news)
       return
     }
     const { id, memory } = news

@@ -4,7 +4,7 @@
  * still be reading is never filled again.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { type SlabNews, ToldSlabs } from './slabs.ts'
+import { AnnouncedSlabs, type SlabNews } from './slabs.ts'
 import { RECORD_HEAD_BYTES, RECORDS, writeHead } from './versionRecords.ts'
 
 /** Of a segment, the first word: up to where it can be read. */
@@ -78,7 +78,7 @@ export class LogSegments {
   #ordinal = 0
   /** Those that were written to since the last {@link publish}. */
   readonly #written = new Set<Segment>()
-  readonly #slabs = new ToldSlabs(news => this.#tellAll(news))
+  readonly #slabs = new AnnouncedSlabs(news => this.#announce(news))
 
   constructor({ segmentBytes = 1024 * 1024, maxSegments = 64 }: LogSegmentsOptions = {}) {
     this.#segmentBytes = segmentBytes
@@ -108,8 +108,8 @@ export class LogSegments {
     const follower: Follower = { state: new Int32Array(state), port: port1, onCut }
     follower.state[IN_SEGMENT] = current.ordinal
     this.#followers.add(follower)
-    for (const { id, memory } of [...this.#live, ...this.#free]) tell(follower, { id, memory })
-    for (const news of this.#slabs.remembered) tell(follower, news)
+    for (const { id, memory } of [...this.#live, ...this.#free]) post(follower, { id, memory })
+    for (const news of this.#slabs.remembered) post(follower, news)
     return {
       link: { head: this.#head, state, news: port2, segment: current.id, at: current.used },
       end: () => this.#leave(follower),
@@ -183,7 +183,7 @@ export class LogSegments {
       used: SEGMENT_START,
       isLeft: false,
     }
-    this.#tellAll({ id: segment.id, memory })
+    this.#announce({ id: segment.id, memory })
     return segment
   }
 
@@ -196,7 +196,7 @@ export class LogSegments {
     const kept = this.#live.findIndex(segment => segment.ordinal >= oldest)
     for (const segment of this.#live.splice(0, kept)) {
       if (!segment.isLeft && this.#free.length < KEPT) this.#free.push(segment)
-      else this.#tellAll({ id: segment.id })
+      else this.#announce({ id: segment.id })
     }
   }
 
@@ -221,8 +221,8 @@ export class LogSegments {
     if (this.#followers.size === 0) this.#forget()
   }
 
-  #tellAll(news: LogNews): void {
-    for (const follower of this.#followers) tell(follower, news)
+  #announce(news: LogNews): void {
+    for (const follower of this.#followers) post(follower, news)
   }
 
   #forget(): void {
@@ -232,6 +232,6 @@ export class LogSegments {
   }
 }
 
-function tell({ port }: Follower, news: LogNews): void {
+function post({ port }: Follower, news: LogNews): void {
   port.postMessage(news)
 }

@@ -78,7 +78,7 @@ class ReplicaStore implements Store {
   readonly #following: Promise<void>
   readonly #looking: NodeJS.Timeout
   /** What was read of the log and is not told yet. */
-  #untold: StoreEvent[] = []
+  #unpublished: StoreEvent[] = []
   #isApplying = false
   /** Nothing comes any more: the writer has closed, or this cannot be followed. */
   #ended: Error | undefined
@@ -252,7 +252,7 @@ class ReplicaStore implements Store {
         },
       })
       if (this.#reader.isCut) throw new Error('it was too far behind')
-      this.#tell()
+      this.#publish()
       if (isLast) this.#end(CLOSED)
     } catch (cause) {
       const why = new StorageError('Closed', 'this replica of the store cannot go on', { cause })
@@ -268,13 +268,13 @@ class ReplicaStore implements Store {
     const stored = this.#contents.kept(version, previous)
     const event: StoreEvent = { type, key: stored.key, revision: stored.revision, stored, previous }
     this.#view.take([event])
-    this.#untold.push(event)
+    this.#unpublished.push(event)
   }
 
-  #tell(): void {
-    const events = this.#untold
-    this.#untold = []
-    if (events.length > 0) this.#view.tell(events)
+  #publish(): void {
+    const events = this.#unpublished
+    this.#unpublished = []
+    if (events.length > 0) this.#view.publish(events)
   }
 
   /** Watchers end behind what they were told. */

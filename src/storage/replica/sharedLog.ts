@@ -99,13 +99,13 @@ export class SharedLog implements CommitLog {
   }
 
   committed(events: readonly StoreEvent[]): void {
-    this.#tell(() => {
+    this.#publish(() => {
       for (const { type, stored } of events) this.#append(type, stored)
     })
   }
 
   moved(texts: readonly Moved[]): void {
-    this.#tell(() => {
+    this.#publish(() => {
       for (const { key, placed } of texts)
         this.#appendPlaced(new VersionRecord('moved', { ...placed, key }), placed.memory as SharedArrayBuffer, placed)
     })
@@ -126,11 +126,11 @@ export class SharedLog implements CommitLog {
   }
 
   #mark(type: RecordType, revision: Revision): void {
-    this.#tell(() => this.#segments.append(RECORD_HEAD_BYTES, (into, at) => writeHead(into, at, type, revision)))
+    this.#publish(() => this.#segments.append(RECORD_HEAD_BYTES, (into, at) => writeHead(into, at, type, revision)))
   }
 
   /** Who cannot be told everything is told nothing any more: a commit is none the worse for it. */
-  #tell(append: () => void): void {
+  #publish(append: () => void): void {
     if (this.#segments.followers === 0) return
     try {
       append()

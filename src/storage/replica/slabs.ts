@@ -15,54 +15,54 @@ export interface SlabNews {
 const REMEMBERED = 16
 
 /** What its writer told. */
-export class ToldSlabs {
-  readonly #tell: (news: SlabNews) => void
-  readonly #told = new Map<SharedArrayBuffer, SlabNews>()
+export class AnnouncedSlabs {
+  readonly #announce: (news: SlabNews) => void
+  readonly #announced = new Map<SharedArrayBuffer, SlabNews>()
   #last = 0
 
   /** @param tell all who follow */
-  constructor(tell: (news: SlabNews) => void) {
-    this.#tell = tell
+  constructor(announce: (news: SlabNews) => void) {
+    this.#announce = announce
   }
 
   /** For a record that is written now, whose text is `length` bytes of it: its number. */
   refer(memory: SharedArrayBuffer, length: number): number {
     const isOnce = length === memory.byteLength
-    const known = isOnce ? undefined : this.#told.get(memory)
+    const known = isOnce ? undefined : this.#announced.get(memory)
     if (known !== undefined) return known.slab
     const news: SlabNews = { slab: ++this.#last, memory, isOnce }
-    if (!isOnce) this.#told.set(memory, news)
-    for (const { slab, memory: old } of this.#told.values()) {
+    if (!isOnce) this.#announced.set(memory, news)
+    for (const { slab, memory: old } of this.#announced.values()) {
       if (slab > this.#last - REMEMBERED) break
-      this.#told.delete(old)
+      this.#announced.delete(old)
     }
-    this.#tell(news)
+    this.#announce(news)
     return news.slab
   }
 
   /** What records may refer to that somebody reads who begins now. */
   get remembered(): Iterable<SlabNews> {
-    return this.#told.values()
+    return this.#announced.values()
   }
 }
 
 /** What a follower heard. */
-export class HeardSlabs {
-  readonly #heard = new Map<number, SlabNews>()
+export class ReceivedSlabs {
+  readonly #received = new Map<number, SlabNews>()
 
-  hear(news: SlabNews): void {
-    this.#heard.set(news.slab, news)
+  receive(news: SlabNews): void {
+    this.#received.set(news.slab, news)
   }
 
   /** What a record refers to; `undefined`: it is not told yet. */
   get(slab: number): SharedArrayBuffer | undefined {
-    const news = this.#heard.get(slab)
+    const news = this.#received.get(slab)
     if (news === undefined) return undefined
-    for (const older of this.#heard.keys()) {
+    for (const older of this.#received.keys()) {
       if (older > slab - REMEMBERED) break
-      this.#heard.delete(older)
+      this.#received.delete(older)
     }
-    if (news.isOnce) this.#heard.delete(slab)
+    if (news.isOnce) this.#received.delete(slab)
     return news.memory
   }
 }

@@ -85,24 +85,24 @@ export function writeHead(bytes: Buffer, at: number, type: RecordType, revision:
 }
 
 /** Of a version, what a record says beside its text. */
-type Said = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
+type VersionFields = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
 
 /** A version that is going to be written, and how long its record is. `text`: of the object's text, what goes into this record. */
 export class VersionRecord {
-  readonly #said: Said
+  readonly #fields: VersionFields
   readonly #type: RecordType
   readonly #id: string
   readonly #outline: Buffer | undefined
   readonly #lengths: { key: number; note: number; outline: number }
 
-  constructor(type: StoreEvent['type'] | 'moved', said: Said) {
+  constructor(type: StoreEvent['type'] | 'moved', fields: VersionFields) {
     this.#type = RECORDS[type]
-    this.#said = said
-    this.#id = keyText(said.key)
-    this.#outline = said instanceof SharedStored ? said.outline : undefined
+    this.#fields = fields
+    this.#id = keyText(fields.key)
+    this.#outline = fields instanceof SharedStored ? fields.outline : undefined
     this.#lengths = {
       key: Buffer.byteLength(this.#id),
-      note: Buffer.byteLength(said.note ?? ''),
+      note: Buffer.byteLength(fields.note ?? ''),
       outline: this.#outline?.length ?? 0,
     }
   }
@@ -135,7 +135,7 @@ export class VersionRecord {
 
   /** Answers where its text is to stand. */
   #write(bytes: Buffer, at: number, textBytes: number, flag: number): number {
-    const { revision, headBytes, note } = this.#said
+    const { revision, headBytes, note } = this.#fields
     const { key, note: noteBytes, outline } = this.#lengths
     writeHead(bytes, at, this.#type, revision, this.bytes - RECORD_HEAD_BYTES + textBytes)
     bytes[at + FLAGS] = (note === undefined ? 0 : HAS_NOTE) | (this.#outline === undefined ? 0 : HAS_OUTLINE) | flag

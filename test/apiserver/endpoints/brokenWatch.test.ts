@@ -34,7 +34,7 @@ t.test('a watch over WebSocket', async t => {
 })
 
 t.test('a space stream', async t => {
-  t.capture(StreamForms.prototype, 'told', broken)
+  t.capture(StreamForms.prototype, 'form', broken)
   const stream = await api.watch('/services/stream/clusters/root?resources=configmaps')
   t.match(await stream.rest(), [{ type: 'ERROR', object: { reason: 'InternalError' } }])
   toldOnce(t)

@@ -41,9 +41,9 @@ t.test('no bookmark overtakes what is still converted', async t => {
   t.teardown(() => end.abort())
   const stream = (converted: Promise<void> | undefined) => {
     const sent = new Sent()
-    const forms: Pick<StreamForms, 'prepare' | 'told'> = {
+    const forms: Pick<StreamForms, 'prepare' | 'form'> = {
       prepare: () => converted,
-      told: as => ({ version: 'v1', as }),
+      form: as => ({ version: 'v1', as }),
     }
     const deps = {
       store,
@@ -98,7 +98,7 @@ t.test('who resumes is told at once that it has caught up, in a quiet space too'
   const deps = {
     store,
     epochs: { current: 'e', hold: () => true },
-    forms: { prepare: () => undefined, told: (as: Stored) => ({ version: 'v1', as }) } as never,
+    forms: { prepare: () => undefined, form: (as: Stored) => ({ version: 'v1', as }) } as never,
     draining: end.signal,
     scope: () => end.signal,
     openAccess: { hold },

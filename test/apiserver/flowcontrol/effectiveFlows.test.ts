@@ -1,7 +1,7 @@
 /** FlowSchemas that the server did not bring along are named at the start. */
 import t from 'tap'
 import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
-import { tellOwnFlows } from '../../../src/apiserver/flowcontrol/effectiveFlows.ts'
+import { logOwnFlows } from '../../../src/apiserver/flowcontrol/effectiveFlows.ts'
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { SteppedClock } from './steppedClock.ts'
@@ -21,7 +21,7 @@ function told(own: { name: string; level: string }[]): object[] {
   const all = [...bootstrapSchemas(), ...schemas] as Parameters<typeof readFlowSchema>[0][]
   control.configure(all.map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
   const lines: object[] = []
-  tellOwnFlows(control, { info: (fields: object) => void lines.push(fields) } as never)
+  logOwnFlows(control, { info: (fields: object) => void lines.push(fields) } as never)
   return lines
 }
 

@@ -73,7 +73,7 @@ class Scene {
     const { type } = this.#target
     const stored = (await this.#heart.store.get(this.#heart.keyOf(type, 'n', 'web')))!
     const object = await this.read()
-    this.#heart.registry.provenance?.tell(type, stored, object)
+    this.#heart.registry.provenance?.attach(type, stored, object)
     const set = defaultedFields(object)
     return set && [...pathsOf(set)].map(path => showPath(path))
   }

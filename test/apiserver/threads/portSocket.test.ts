@@ -65,9 +65,9 @@ t.test('what is written in one step crosses as one message, and what is short ne
 t.test('what the one side says of the client is heard on the side that has it', async t => {
   const [here, there] = pair(t)
   const heard = Promise.all([once(there, 'known'), once(there, 'probes')])
-  here.tellKnown()
-  here.tellKnown()
-  here.tellProbes(true, 30_000)
+  here.sendKnown()
+  here.sendKnown()
+  here.sendProbes(true, 30_000)
   t.same(await heard, [[], [true, 30_000]])
   there.end()
   here.resume()

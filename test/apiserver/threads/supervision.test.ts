@@ -121,7 +121,7 @@ t.test('metrics of all threads are asked for; one that says nothing is waited fo
   const [one, other] = threads as [FakeThread, FakeThread]
   const counted = (count: number): string => `# HELP c .\n# TYPE c counter\nc ${count}\n`
   const both = apiThreads.figures()
-  t.same(one.told, [{ tell: 'figures' }])
+  t.same(one.told, [{ send: 'figures' }])
   one.says({ figures: counted(2) })
   other.says({ figures: counted(3) })
   t.same(await both, ['', counted(2), counted(3)])
@@ -209,10 +209,10 @@ t.test('watches of one thread count in all others, and no longer when it has end
   const [one, other] = threads as [FakeThread, FakeThread]
   t.equal(begun[0]!.watches.open, 2, 'it begins with those that are there')
   const own = new WatchBudget(800)
-  const tidings = new WatchTidings({ budget: own, tell: changed => one.says({ watches: changed }), after() {} })
+  const tidings = new WatchTidings({ budget: own, send: changed => one.says({ watches: changed }), after() {} })
   for (let i = 0; i < 3; i++) own.admit(owner, place)
   own.release(owner, place)
-  tidings.tell()
+  tidings.send()
   watches.admit(owner, place)
   await clock.advance(PULSE_MS)
   t.equal(watches.all.open, 5)
@@ -223,7 +223,7 @@ t.test('watches of one thread count in all others, and no longer when it has end
   own.admit(owner, place)
   own.release(owner, place)
   const { length } = other.told
-  tidings.tell()
+  tidings.send()
   t.equal(other.told.length, length, 'of what has gone again nobody hears')
   one.emit('exit', 1)
   t.equal(watches.all.open, 3)

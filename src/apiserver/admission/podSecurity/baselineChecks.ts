@@ -209,11 +209,11 @@ function seLinuxOptions(pod: PodForm, minor: number): Violation | undefined {
   if (who === '') return undefined
   const all = [pod, ...pod.containers]
   const types = sorted(all.filter(oddType).map(each => str(options(each), 'type')))
-  const told = [
+  const details = [
     ...(types.length > 0 ? [counted('type', types)] : []),
     ...['user', 'role'].filter(field => all.some(sets(field))).map(field => `${field} may not be set`),
   ]
-  const detail = `${who} set forbidden securityContext.seLinuxOptions: ${told.join('; ')}`
+  const detail = `${who} set forbidden securityContext.seLinuxOptions: ${details.join('; ')}`
   return { reason: 'seLinuxOptions', detail }
 }
 

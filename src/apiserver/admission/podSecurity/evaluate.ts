@@ -30,6 +30,6 @@ export function reasonsText(violations: readonly Violation[]): string {
 
 /** `violate PodSecurity "baseline:latest": privileged (container "a" must …)`, after `would` or with an `s`. */
 export function violationText(verb: string, asked: LevelVersion, violations: readonly Violation[]): string {
-  const told = violations.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')
-  return `${verb} PodSecurity "${levelText(asked)}": ${told}`
+  const details = violations.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')
+  return `${verb} PodSecurity "${levelText(asked)}": ${details}`
 }

@@ -75,7 +75,7 @@ function capabilities(pod: PodForm): Violation | undefined {
   const keeping = faulty(pod, c => !strings(c.context, 'capabilities', 'drop').includes('ALL'))
   const adding = faulty(pod, c => extra(c.context).length > 0)
   const added = quoted(sorted(pod.containers.flatMap(c => extra(c.context))))
-  const told = [
+  const details = [
     ...(keeping.length > 0
       ? [`${counted('container', keeping)} must set securityContext.capabilities.drop=["ALL"]`]
       : []),
@@ -83,7 +83,7 @@ function capabilities(pod: PodForm): Violation | undefined {
       ? [`${counted('container', adding)} must not include ${added} in securityContext.capabilities.add`]
       : []),
   ]
-  return told.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: told.join('; ') }
+  return details.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: details.join('; ') }
 }
 
 function runAsNonRoot(pod: PodForm): Violation | undefined {

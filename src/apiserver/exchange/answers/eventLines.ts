@@ -22,19 +22,19 @@ interface Beginning {
 const PLAIN = /^[\w.:-]*$/
 
 export class EventLines {
-  readonly #forms: Pick<StreamForms, 'told'>
+  readonly #forms: Pick<StreamForms, 'form'>
   readonly #known: Revision
   #last: Beginning | undefined
 
   /** `known`: the revision up to which who reads has what there was. */
-  constructor(forms: Pick<StreamForms, 'told'>, known: Revision = 0) {
+  constructor(forms: Pick<StreamForms, 'form'>, known: Revision = 0) {
     this.#forms = forms
     this.#known = known
   }
 
   of(type: ChangeType, stored: Stored): Buffer {
     const { key, revision } = stored
-    const { version, as } = this.#forms.told(stored)
+    const { version, as } = this.#forms.form(stored)
     const { bytes: beginning } = this.#beginning(type, version, stored)
     const name = PLAIN.test(key.name) ? `"${key.name}"` : JSON.stringify(key.name)
     // What is written after the snapshot has a later revision; what is deleted is told whole.
@@ -54,8 +54,8 @@ export class EventLines {
     const last = this.#last
     const isSame = last?.type === type && last.namespace === namespace && last.resource === resource
     if (isSame && last.version === version && last.group === group && last.space === space) return last
-    const said = JSON.stringify({ type, space, group, version, resource, namespace })
-    const bytes = Buffer.from(`${said.slice(0, -1)},"name":`)
+    const head = JSON.stringify({ type, space, group, version, resource, namespace })
+    const bytes = Buffer.from(`${head.slice(0, -1)},"name":`)
     this.#last = { type, version, space, group, resource, namespace, bytes }
     return this.#last
   }

@@ -26,15 +26,15 @@ export function requireKind(
   const want = wanted ?? exchange.type
   if (!isRecord(body) || typeof body.apiVersion !== 'string' || typeof body.kind !== 'string') return
   const { apiVersion, kind } = body
-  const said = parseApiVersion(apiVersion)
-  if (kind === want.kind || kind === '' || apiVersion === '' || said === undefined) return
+  const given = parseApiVersion(apiVersion)
+  if (kind === want.kind || kind === '' || apiVersion === '' || given === undefined) return
   if (!FORMS[exchange.type.form].inScheme || APART.has(want.group)) return
-  const isKnown = !APART.has(said.group) && services.protobuf.supports(apiVersion, kind)
+  const isKnown = !APART.has(given.group) && services.protobuf.supports(apiVersion, kind)
   const why = isKnown
-    ? `converting (${said.version}.${kind}) to (${packageOf(want.group)}.${want.kind}): unknown conversion`
+    ? `converting (${given.version}.${kind}) to (${packageOf(want.group)}.${want.kind}): unknown conversion`
     : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`
   throw statusError.badRequest(
-    `${kind} in version ${JSON.stringify(said.version)} cannot be handled as a ${want.kind}: ${why}`,
+    `${kind} in version ${JSON.stringify(given.version)} cannot be handled as a ${want.kind}: ${why}`,
   )
 }
 

@@ -7,7 +7,7 @@ import type { WriteContext } from '../../registry/context.ts'
 import { type Exchange, type Services, writeContext } from '../exchange.ts'
 import { readBody } from './body.ts'
 import { requireKind } from './otherKinds.ts'
-import { tellingRepeats } from './strictText.ts'
+import { warningOfRepeats } from './strictText.ts'
 
 interface ReadObject {
   /** Tells what the body says twice. */
@@ -25,8 +25,8 @@ export function* readObjectInSteps(services: Services, exchange: Exchange): Step
   const context = writeContext(exchange)
   const body = readBody(services, exchange)
   yield
-  const telling = tellingRepeats(context, exchange, body)
+  const warning = warningOfRepeats(context, exchange, body)
   requireKind(services, exchange, body)
   yield
-  return { context: telling, object: objectOf(body, exchange.type) }
+  return { context: warning, object: objectOf(body, exchange.type) }
 }

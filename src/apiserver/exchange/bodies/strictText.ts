@@ -15,7 +15,7 @@ import type { Exchange } from '../exchange.ts'
 import { isYaml } from './body.ts'
 
 /** The context of a write that sends `value` as its body; the same one unless the text repeats keys. */
-export function tellingRepeats(context: WriteContext, exchange: Exchange, value: unknown): WriteContext {
+export function warningOfRepeats(context: WriteContext, exchange: Exchange, value: unknown): WriteContext {
   if (context.fieldValidation === 'Ignore') return context
   const { request, type, info } = exchange
   if (isYaml(request.headers['content-type'])) {
@@ -30,7 +30,7 @@ export function tellingRepeats(context: WriteContext, exchange: Exchange, value:
   if (info.verb !== 'patch' && !FORMS[type.form].unstructured) {
     return { ...context, findings: unknown => strictFindings(text, unknown) }
   }
-  const repeats = repeatedJsonKeys(text).flatMap(({ path }) => told(path, Array.isArray(value)))
+  const repeats = repeatedJsonKeys(text).flatMap(({ path }) => warningsOf(path, Array.isArray(value)))
   return { ...context, findings: unknown => [...repeats, ...inWords(unknown)] }
 }
 
@@ -52,7 +52,7 @@ function jsonText({ bodyText, repeatsKeys: repeats }: Exchange['request'], value
 }
 
 /** Of a JSON patch only the operations themselves are looked at, not their values. */
-function told(path: string, ofPatch: boolean): string[] {
+function warningsOf(path: string, ofPatch: boolean): string[] {
   if (!ofPatch) return [`duplicate field "${path}"`]
   return /^\[\d+\]\.\w+$/.test(path) ? [`json patch duplicate field "${path}"`] : []
 }

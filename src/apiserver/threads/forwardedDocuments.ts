@@ -22,21 +22,21 @@ export interface DocumentAnswer {
   readonly failed?: string
 }
 
-interface AskedDocumentsDeps {
+interface ForwardedDocumentsDeps {
   types: Pick<TypeRegistry, 'in'>
   ask(ask: DocumentAsk): void
 }
 
-type Told = KindDocument | undefined
+type Answer = KindDocument | undefined
 
 /** Those of a whole space are megabytes; the main thread keeps as much. */
 const KEPT_BYTES = 64 * 1024 * 1024
 const KEPT = 256
 
-export class AskedDocuments implements KindDocuments {
-  readonly #deps: AskedDocumentsDeps
+export class ForwardedDocuments implements KindDocuments {
+  readonly #deps: ForwardedDocumentsDeps
   /** By what is asked for: its hash, or the answer that is waited for. A set of kinds is replaced when one of them changes. */
-  readonly #known = new WeakMap<TypeSet, Map<string, string | Promise<Told>>>()
+  readonly #known = new WeakMap<TypeSet, Map<string, string | Promise<Answer>>>()
   /** By hash and by what was asked for. */
   readonly #bodies = new BoundedCache<string, Buffer>({
     entries: KEPT,
@@ -45,14 +45,14 @@ export class AskedDocuments implements KindDocuments {
   readonly #waiting = new Map<number, PromiseWithResolvers<DocumentAnswer>>()
   #lastId = 0
 
-  constructor(deps: AskedDocumentsDeps) {
+  constructor(deps: ForwardedDocumentsDeps) {
     this.#deps = deps
   }
 
-  get(space: string, name: DocumentName): Soon<Told> {
+  get(space: string, name: DocumentName): Soon<Answer> {
     // what the main thread answers is of these kinds or newer ones: it had them first
     const set = this.#deps.types.in(space)
-    const known = this.#known.get(set) ?? new Map<string, string | Promise<Told>>()
+    const known = this.#known.get(set) ?? new Map<string, string | Promise<Answer>>()
     this.#known.set(set, known)
     const id = idOf(name)
     const hash = known.get(id)
@@ -74,12 +74,12 @@ export class AskedDocuments implements KindDocuments {
     return asked
   }
 
-  told(answer: DocumentAnswer): void {
+  answered(answer: DocumentAnswer): void {
     this.#waiting.get(answer.id)?.resolve(answer)
     this.#waiting.delete(answer.id)
   }
 
-  async #ask(space: string, name: DocumentName): Promise<Told> {
+  async #ask(space: string, name: DocumentName): Promise<Answer> {
     const id = ++this.#lastId
     const waiting = Promise.withResolvers<DocumentAnswer>()
     this.#waiting.set(id, waiting)

@@ -1,11 +1,11 @@
 /**
- * Failures of conversion webhooks with what was answered, for the log: those who asked are not told. One line a minute for each
- * kind, since everybody who reads its objects makes it fail.
+ * Failures of conversion webhooks with their answers, for the log: clients do not read them. One line a minute for each kind, since all
+ * who read its objects make it fail.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Logger } from '../request/logger.ts'
 
-export interface UnheardFailure {
+export interface SilentFailure {
   /** Logical-cluster id. */
   space: string
   group: string
@@ -17,10 +17,10 @@ const QUIET_MS = 60_000
 /** Kinds whose last line is remembered. */
 const MAX_KINDS = 1024
 
-export class UnheardFailures {
+export class SilentFailures {
   readonly #log: Pick<Logger, 'warn'>
   readonly #clock: () => number
-  readonly #toldMs = new BoundedCache<string, number>(MAX_KINDS)
+  readonly #loggedMs = new BoundedCache<string, number>(MAX_KINDS)
 
   /** `clock`: milliseconds on any clock that only goes forward. */
   constructor(log: Pick<Logger, 'warn'>, clock: () => number) {
@@ -28,11 +28,11 @@ export class UnheardFailures {
     this.#clock = clock
   }
 
-  note({ space, group, kind, why }: UnheardFailure): void {
+  note({ space, group, kind, why }: SilentFailure): void {
     const id = JSON.stringify([space, group, kind])
     const now = this.#clock()
-    if (now - (this.#toldMs.peek(id) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return
-    this.#toldMs.set(id, now)
+    if (now - (this.#loggedMs.peek(id) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return
+    this.#loggedMs.set(id, now)
     this.#log.warn({ space, group, kind, why }, 'a conversion webhook failed')
   }
 }

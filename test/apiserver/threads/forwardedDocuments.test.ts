@@ -1,13 +1,13 @@
 /** Documents that a thread asks the main thread for: each once for a set of kinds, by all who want it at once, and anew when that failed. */
 import t from 'tap'
 import type { KindDocuments } from '../../../src/apiserver/discovery/kindDocuments.ts'
-import { AskedDocuments, answerOf, type DocumentAsk } from '../../../src/apiserver/threads/askedDocuments.ts'
+import { answerOf, type DocumentAsk, ForwardedDocuments } from '../../../src/apiserver/threads/forwardedDocuments.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 
 const APIS = { path: '/apis', form: { format: 'json' } } as const
 const types = new TypeRegistry([])
 const asks: DocumentAsk[] = []
-const asked = new AskedDocuments({ types, ask: ask => asks.push(ask) })
+const asked = new ForwardedDocuments({ types, ask: ask => asks.push(ask) })
 const made: KindDocuments = {
   get(space, { path }) {
     if (path === '/broken') throw new Error('the disk is full')
@@ -15,7 +15,7 @@ const made: KindDocuments = {
     return path === '/apis' ? { hash: 'A1', body: () => Buffer.from(`..${space}..`).subarray(2, -2) } : undefined
   },
 }
-const answer = async (): Promise<void> => asked.told(await answerOf(asks.shift()!, made))
+const answer = async (): Promise<void> => asked.answered(await answerOf(asks.shift()!, made))
 
 t.test('it is asked for once, and again for other kinds', async t => {
   const all = [asked.get('a', APIS), asked.get('a', APIS)]
