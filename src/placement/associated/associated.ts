@@ -71,7 +71,11 @@ export function isAssociable(kind: GroupResource): boolean {
 }
 
 export function matchesKinds(patterns: readonly string[], kind: GroupResource): boolean {
-  const name = groupResourceName(kind)
+  return matchesKindNames(patterns, groupResourceName(kind))
+}
+
+/** The same of a `resource.group`. */
+export function matchesKindNames(patterns: readonly string[], name: string): boolean {
   return patterns.some(pattern => matchesPattern(pattern, name))
 }
 

@@ -79,6 +79,8 @@ export interface AssociatedStatus {
   readonly notAllowed: readonly string[]
 }
 
+export const NOTHING_LEFT_OUT: AssociatedStatus = { leftOut: [], notAllowed: [] }
+
 export function associatedStatus({ status }: KubeObject): AssociatedStatus {
   return {
     leftOut: objects(status, 'associated', 'leftOut').map(one => ({

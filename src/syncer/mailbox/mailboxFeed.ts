@@ -9,8 +9,9 @@ import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../clie
 import { retrying } from '../../client/retrying.ts'
 import type { WorkRuntime } from '../../client/runtime.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { isEvents } from '../../placement/associated/associated.ts'
 import { SPOKEN } from '../../placement/desks/syncProtocol.ts'
-import { isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
+import { ASSOCIATED_WITH, isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import { keyOf, keyText, type MailboxMirror, type MirrorState, type SyncKey } from './mirror.ts'
 import { StateSaver } from './stateSaver.ts'
 import type { SyncerState } from './syncerState.ts'
@@ -237,10 +238,12 @@ export class MailboxFeed {
       return
     }
     if (isTeardown(event)) this.#end()
-    if (isNeverCarried(event.resource)) return
     const { group, resource } = event.resource
     const key = { group, resource, namespace: event.namespace, name: event.name }
     const previous = this.mirror.get(key)?.object
+    // Events about copies are carried up: those alone
+    const isOfCopy = previous !== undefined || (!event.isKnown && event.mentions(ASSOCIATED_WITH))
+    if (isNeverCarried(key) && !(isEvents(key) && isOfCopy)) return
     if (event.isKnown) {
       // said only by who has the history that this was told in
       this.#isContinued = true

@@ -73,7 +73,12 @@ function podSpec(spec: Fields): object {
 }
 
 function containersOf(containers: unknown): object[] {
-  return objects(containers).map(({ name, image }) => ({ name, image }))
+  // a sidecar is known by its policy
+  return objects(containers).map(({ name, image, restartPolicy }) => ({
+    name,
+    image,
+    ...(restartPolicy !== undefined && { restartPolicy }),
+  }))
 }
 
 function podStatus(status: Fields): object {

@@ -1,11 +1,15 @@
 /** Associated objects: what the cluster makes for copies comes up by the owners that lead there, and nothing else does. */
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
 import { type AssociatedAsk, associatedWith } from '../../../src/placement/associated/associated.ts'
+import { associatedStatus } from '../../../src/placement/desks/syncerConfig.ts'
 import { ASSOCIATED_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
+import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, DEPLOYMENTS } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from '../support/pair.ts'
+import { recordingLogger } from '../support/recordingLogger.ts'
 
 const SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
 const PODS: GroupVersionResource = { group: '', version: 'v1', resource: 'pods' }
@@ -160,4 +164,150 @@ t.test('ReplicaSets, Pods and Events of a placed Deployment come up as summaries
     (await c.pair.mailbox.list(SETS)).items.map(({ metadata }) => metadata.name),
     ['web-1'],
   )
+})
+
+t.test('a forged owner and one that was made anew lead nowhere', async t => {
+  const c = await clusterFor(t)
+  c.pair.start()
+  const web = await c.deployment('web')
+  const other = await c.deployment('other')
+  const named = { ...web, metadata: { ...web.metadata, uid: other.metadata.uid! } }
+  await c.pod('by-name', named)
+  await c.pod('by-uid', { ...web, metadata: { ...web.metadata, name: 'shop' } })
+  await c.pod('by-kind', { ...web, kind: 'StatefulSet' })
+  const set = await c.set('web-1', web)
+  const old = await c.pod('web-1-a', set)
+  await c.up('pods app/web-1-a')
+  // the same name, another uid: what belonged to the one before belongs to nothing
+  await c.pair.cluster.delete(SETS, { namespace: 'app', name: 'web-1' }, { propagationPolicy: 'Orphan' })
+  await center.world.absent(c.pair.clusterId, 'replicasets.apps app/web-1')
+  const again = await c.set('web-1', web)
+  await c.up('replicasets.apps app/web-1', object => associatedWith(object)?.uid === again.metadata.uid)
+  await c.down('pods app/web-1-a')
+  t.ok(old.metadata.uid)
+  await c.pod('web-1-b', again)
+  await c.up('pods app/web-1-b')
+  // a Pod that is made anew under its name is another one, whatever an update of the one before would allow
+  await c.pair.cluster.delete(PODS, { namespace: 'app', name: 'web-1-b' })
+  const { metadata } = await c.make(PODS, 'Pod', 'web-1-b', again, {
+    spec: { nodeName: 'n', containers: [{ name: 'd', image: 'shop/web:2' }] },
+  })
+  await c.up('pods app/web-1-b', object => associatedWith(object)?.uid === metadata.uid)
+  await c.pair.settled()
+  t.strictSame(
+    (await c.pair.mailbox.list(PODS)).items.map(one => one.metadata.name),
+    ['web-1-b'],
+  )
+})
+
+t.test('an object stays in the mailbox while a list of the cluster lacks it, or lacks what it belongs to', async t => {
+  for (const lacks of ['pods', 'deployments']) {
+    const c = await clusterFor(t)
+    const syncer = c.pair.start()
+    await c.pod('a', await c.set('web-1', await c.deployment('web')))
+    await c.up('pods app/a')
+    await syncer.stop()
+    const { cluster } = c.pair
+    const list: SpaceClient['list'] = async (resource, options) => {
+      const whole = await cluster.list(resource, options)
+      return resource.resource === lacks ? { ...whole, items: [] } : whole
+    }
+    const said = Promise.withResolvers<void>()
+    const { logger } = recordingLogger()
+    const warn = (_: object, message: string) => {
+      if (message.includes('its lists do not hold it; it stays in the mailbox')) said.resolve()
+    }
+    c.pair.start({ ...logger, warn }, undefined, { cluster: { ...cluster, list } })
+    await said.promise
+    t.match(await c.pair.mailbox.get(PODS, { namespace: 'app', name: 'a' }), { kind: 'Pod' }, lacks)
+  }
+})
+
+t.test('what comes up goes when no copy asks for it, and when its cluster lost it', async t => {
+  const c = await clusterFor(t)
+  c.pair.start()
+  const web = await c.deployment('web')
+  const set = await c.set('web-1', web)
+  for (const name of ['a', 'b']) await c.pod(name, set)
+  await c.up('pods app/a')
+  await c.up('pods app/b')
+  await c.pair.cluster.delete(PODS, { namespace: 'app', name: 'b' })
+  await c.down('pods app/b')
+  const only = (kinds: string[]) => ({
+    metadata: { annotations: { [ASSOCIATED_ANNOTATION]: JSON.stringify([{ placement: 'p', kinds, full: false }]) } },
+  })
+  await c.pair.mailbox.patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', only(['pods']))
+  await c.down('replicasets.apps app/web-1')
+  await c.pair.settled()
+  await c.up('pods app/a')
+  await c.pair.mailbox.patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', {
+    metadata: { annotations: { [ASSOCIATED_ANNOTATION]: null } },
+  })
+  await c.down('pods app/a')
+  t.ok(await c.pair.cluster.get(PODS, { namespace: 'app', name: 'a' }), 'it stays in the cluster')
+})
+
+t.test('of the Events about one object the newest come up, and two objects have room of their own', async t => {
+  const c = await clusterFor(t)
+  const syncer = c.pair.start()
+  const set = await c.set('web-1', await c.deployment('web'))
+  const [one, two] = [await c.pod('one', set), await c.pod('two', set)]
+  const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+  for (let i = 0; i < 25; i++) await c.event(`one-${i}`, one, at(i))
+  for (let i = 0; i < 3; i++) await c.event(`two-${i}`, two, at(i))
+  await c.up('events app/one-24')
+  await c.down('events app/one-4')
+  await c.pair.settled()
+  const names = async (): Promise<(string | undefined)[]> =>
+    (await c.pair.mailbox.list(EVENTS)).items.map(({ metadata }) => metadata.name).sort()
+  const ones = Array.from({ length: 20 }, (_, i) => `one-${i + 5}`)
+  t.strictSame(await names(), [...ones, 'two-0', 'two-1', 'two-2'].sort())
+  await c.pair.cluster.delete(EVENTS, { namespace: 'app', name: 'one-24' })
+  await c.up('events app/one-4')
+  t.ok(syncer)
+})
+
+t.test('a placement has room for so many objects; the rest is counted, and finds room when others go', async t => {
+  const c = await clusterFor(t, [
+    { placement: 'p', kinds: ['pods'], full: true },
+    { placement: 'q', kinds: ['replicasets.apps'], full: false },
+  ])
+  c.pair.start()
+  const set = await c.set('web-1', await c.deployment('web'))
+  // three of these have no room in a MiB
+  const large = (name: string) =>
+    c.make(PODS, 'Pod', name, set, {
+      spec: { containers: [{ name: 'c', image: 'i', args: ['x'.repeat(500 * 1024)] }] },
+    })
+  for (const name of ['a', 'b', 'c']) await large(name)
+  await c.up('pods app/a')
+  await c.up('pods app/b')
+  await c.up('replicasets.apps app/web-1')
+  const left = (leftOut: number) => (config: KubeObject) =>
+    JSON.stringify(associatedStatus(config).leftOut) ===
+    JSON.stringify(leftOut === 0 ? [] : [{ space: 'wmw1', placement: 'p', leftOut }])
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', left(1))
+  await c.down('pods app/c')
+  await c.pair.cluster.delete(PODS, { namespace: 'app', name: 'a' })
+  await c.up('pods app/c')
+  t.match(await c.up('syncerconfigs.edge.kubestellar.io the-one', left(0)), { kind: 'SyncerConfig' })
+})
+
+t.test('kinds that flags do not allow are named, and what flags allow to be reported is', async t => {
+  const c = await clusterFor(t)
+  const lists = { namespaces: ['app'], kinds: ['deployments.apps', 'configmaps'] }
+  const syncer = c.pair.start(undefined, undefined, { allowance: new ClusterAllowance(lists) })
+  const set = await c.set('web-1', await c.deployment('web'))
+  await c.pod('a', set)
+  const named = (kinds: readonly string[]) => (config: KubeObject) => {
+    const { notAllowed } = associatedStatus(config)
+    return ['pods', 'replicasets.apps'].every(kind => notAllowed.includes(kind) === kinds.includes(kind))
+  }
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', named(['pods', 'replicasets.apps']))
+  await syncer.stop()
+  const associated = ['pods', 'replicasets.apps']
+  c.pair.start(undefined, undefined, { allowance: new ClusterAllowance({ ...lists, associated }) })
+  await c.up('pods app/a')
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', named([]))
+  t.pass('what may be read comes up')
 })

@@ -4,6 +4,7 @@
  */
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
+import { type AssociatedStatus, NOTHING_LEFT_OUT } from '../../../placement/desks/syncerConfig.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
@@ -63,7 +64,7 @@ export type MailboxTiming = PendingChangesDeps
 /** News of a mailbox, beside its copies. */
 export interface MailboxListener {
   configChanged(mailbox: Mailbox): void
-  /** Its syncer begins or ceases to lack room for what it should carry up. */
+  /** Its syncer begins or ceases to leave out some of what it should carry up. */
   upsyncFilled(mailbox: Mailbox): void
   /** An object was carried up, or names another requester. */
   carriedUp(mailbox: Mailbox, key: string): void
@@ -97,6 +98,8 @@ export class Mailbox {
   readonly unserved = new Map<string, number>()
   /** Whether its syncer lacks room for what it should carry up. */
   isUpsyncFull = false
+  /** Associated objects that its syncer leaves out, by its report. */
+  leftOut: AssociatedStatus = NOTHING_LEFT_OUT
   /** Upsync share that its syncer got last. */
   share: UpsyncShare | undefined
   /** Owners of copies that others deleted, and that have to be created again. */

@@ -6,6 +6,7 @@
 
 import type { GroupResource, KubeObject } from '../../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { Logger } from '../../../client/logger.ts'
@@ -14,7 +15,7 @@ import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
 import { associatedWith } from '../../../placement/associated/associated.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
-import { isUpsyncFull } from '../../../placement/desks/syncerConfig.ts'
+import { associatedStatus, isUpsyncFull, NOTHING_LEFT_OUT } from '../../../placement/desks/syncerConfig.ts'
 import { contentHash } from '../../../placement/outcome/contentHash.ts'
 import { type HealthVerdict, healthOf } from '../../../placement/outcome/health.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
@@ -303,8 +304,10 @@ export class Mailboxes {
 
   #noteUpsync(mailbox: Mailbox, event: StreamEvent): void {
     const isFull = event.mentions(UPSYNC_FULL) && isUpsyncFull(event.object)
-    if (mailbox.isUpsyncFull === isFull) return
+    const leftOut = event.mentions('"leftOut"') ? associatedStatus(event.object) : NOTHING_LEFT_OUT
+    if (mailbox.isUpsyncFull === isFull && equalJson(mailbox.leftOut, leftOut)) return
     mailbox.isUpsyncFull = isFull
+    mailbox.leftOut = leftOut
     this.#listener.upsyncFilled(mailbox)
   }
 

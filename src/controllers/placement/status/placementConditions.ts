@@ -19,6 +19,8 @@ export interface Findings {
   readonly collected: Reason | 'all' | undefined
   /** Of kinds that it asks of clusters, and that these define otherwise; `undefined`: there are none. */
   readonly definitions: Reason | undefined
+  /** Why not all of its associated objects are reported; `undefined`: it asks for none. */
+  readonly associated: Reason | 'all' | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
   /** Whether the placement selects an object, by key. */
@@ -33,7 +35,7 @@ export function conditionsFor(placement: KubeObject, findings: Findings, observe
 }
 
 function foundIn(
-  { stages, withheld, collected, definitions, isFirst, isSelected }: Findings,
+  { stages, withheld, collected, definitions, associated, isFirst, isSelected }: Findings,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
@@ -46,12 +48,22 @@ function foundIn(
   })
   if (withheld) conditions.push({ type: STATUS_WITHHELD, status: 'True', ...withheld })
   else if (known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
-  if (typeof collected === 'object') conditions.push({ type: STATUS_COLLECTED, status: 'False', ...collected })
-  else if (collected) conditions.push(ALL_COLLECTED)
-  else if (known(STATUS_COLLECTED)) conditions.push(NONE_COLLECTED)
   if (definitions) conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
   else if (known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
+  conditions.push(...wishCondition(STATUS_COLLECTED, collected, known))
+  conditions.push(...wishCondition(ASSOCIATED_REPORTED, associated, known))
   return conditions
+}
+
+/** Of a wish that is fulfilled, or is not, or was made before. */
+function wishCondition(
+  { type, all, none }: Wish,
+  found: Reason | 'all' | undefined,
+  known: (type: string) => unknown,
+): Condition[] {
+  if (typeof found === 'object') return [{ type, status: 'False', ...found }]
+  const reason = found ? all : known(type) ? none : undefined
+  return reason === undefined ? [] : [{ type, status: 'True', reason, message: '' }]
 }
 
 /** A refusal stands while its object is selected and its cluster is not known to take it, also behind findings of the center. */
@@ -70,10 +82,17 @@ function withStanding(
   return { ...placed, message: `${placed.message}. ${refusal.message}` }
 }
 
+interface Wish {
+  readonly type: string
+  /** Reasons where all is fulfilled, and where nothing is wished any more. */
+  readonly all: string
+  readonly none: string
+}
+
 /** Whether all StatusCollectors that a placement names work. */
-const STATUS_COLLECTED = 'StatusCollected'
-const ALL_COLLECTED: Condition = { type: STATUS_COLLECTED, status: 'True', reason: 'AllCollected', message: '' }
-const NONE_COLLECTED: Condition = { ...ALL_COLLECTED, reason: 'NothingToCollect' }
+const STATUS_COLLECTED: Wish = { type: 'StatusCollected', all: 'AllCollected', none: 'NothingToCollect' }
+/** Whether all associated objects that a placement asks for are reported. */
+const ASSOCIATED_REPORTED: Wish = { type: 'AssociatedReported', all: 'AllReported', none: 'NothingAssociated' }
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }
 const DEFINITIONS_DIFFER = 'DefinitionsDiffer'
 const NONE_DIFFER: Condition = { type: DEFINITIONS_DIFFER, status: 'False', reason: 'DefinedAlike', message: '' }

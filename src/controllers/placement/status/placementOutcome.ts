@@ -7,6 +7,7 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
+import type { AssociatedStatus } from '../../../placement/desks/syncerConfig.ts'
 import { UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
 import { type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
 import {
@@ -41,6 +42,7 @@ export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> 
 type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
   readonly health: Pick<CopyHealth, 'unhealthyOf'>
   readonly isUpsyncFull: boolean
+  readonly leftOut: AssociatedStatus
   readonly share: UpsyncShare | undefined
 }
 

@@ -23,6 +23,7 @@ import { writeStatus } from '../../writeStatus.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
 import type { RetainedCopies } from '../retention/retainedCopies.ts'
+import { associatedReport } from './associatedReport.ts'
 import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
@@ -159,7 +160,8 @@ export class PlacementReports {
     const collects = (join.spec(space, name)?.collectors.length ?? 0) > 0
     const collected = collects ? (this.#deps.uncollected(space, name) ?? 'all') : undefined
     const definitions = this.#deps.definitions(space, name)
-    return { stages, withheld, collected, definitions, isFirst, isSelected, content, generation }
+    const associated = this.#associated(space, name, ways, stages.outcome.full)
+    return { stages, withheld, collected, definitions, associated, isFirst, isSelected, content, generation }
   }
 
   #withheld(space: string, name: string): Reason | undefined {
@@ -167,6 +169,16 @@ export class PlacementReports {
     const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
     if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
     return withheld.of(space, key => join.workload(space).names(name, key))
+  }
+
+  #associated(space: string, name: string, ways: Ways, full: readonly string[]): Findings['associated'] {
+    const { join, allowances, outcomes } = this.#deps
+    const deps = {
+      allowance: (way: Destination) => allowances.allowance(space, way),
+      reported: (mailbox: string) => outcomes.mailbox(mailbox)?.leftOut,
+      full,
+    }
+    return associatedReport(deps, { space, name }, join.spec(space, name), ways)
   }
 
   #reportAgain(space: string, placement: string): void {

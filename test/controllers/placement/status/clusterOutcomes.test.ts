@@ -9,6 +9,7 @@ import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks
 import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
+import { NOTHING_LEFT_OUT } from '../../../../src/placement/desks/syncerConfig.ts'
 import { commonVerdict } from '../../../../src/placement/outcome/copyState.ts'
 import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
@@ -293,6 +294,7 @@ t.test(
             health: new CopyHealth(),
             ownerOf: () => 'w',
             isUpsyncFull: false,
+            leftOut: NOTHING_LEFT_OUT,
             share: undefined,
           }
           const counted = await placementOutcome(

@@ -5,6 +5,7 @@ import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/
 import { conditionsFor } from '../../../../src/controllers/placement/status/placementConditions.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
+import { NOTHING_LEFT_OUT } from '../../../../src/placement/desks/syncerConfig.ts'
 import { OBJECT_CONFLICT } from '../../../../src/placement/outcome/copyState.ts'
 import { COPY_STATES, type OutcomeState } from '../../../../src/placement/outcome/copyStates.ts'
 import { FIELDS_DROPPED } from '../../../../src/placement/outcome/fieldDifference.ts'
@@ -108,6 +109,7 @@ t.test('counts are sums', async () => {
           health,
           ownerOf,
           isUpsyncFull: false,
+          leftOut: NOTHING_LEFT_OUT,
           share: undefined,
         }
         return clusters[i]!.isThere ? mailbox : undefined
@@ -210,6 +212,7 @@ t.test('counts are sums', async () => {
           withheld: undefined,
           collected: undefined,
           definitions: undefined,
+          associated: undefined,
           isFirst: false,
           isSelected: () => true,
         }
