@@ -109,6 +109,33 @@ const COMMANDS: readonly PluginCommand[] = [
     flags: [...THERE, PATHS_OUTPUT],
     run: budgetCommand,
   },
+  {
+    line: 'export [path]',
+    summary: 'print the objects of a workspace for another one; changes nothing',
+    notes:
+      'Children of the workspace, and what servers make for themselves, are not in it. An archive is one compressed file with a checksum.\n' +
+      '"kubectl ws import" makes the objects elsewhere.',
+    flags: [
+      ...SESSION,
+      flag(
+        '-l, --selector <labels>',
+        'only objects with these labels, with the Namespaces and definitions that they need',
+      ),
+      flag('-o, --output <format>', 'default: yaml', { choices: ['yaml', 'archive'] }),
+      flag('-f, --file <file>', 'a new file instead of standard output'),
+      flag('--with-secrets', 'Secrets too, as they are: keep the result as you keep those'),
+    ],
+    load: async () => (await import('./transfer/export.ts')).exportSpace,
+  },
+  {
+    line: 'import <file>',
+    summary: 'make the objects of an export in the current workspace',
+    notes:
+      'All objects are looked at first. Nothing is written where one is there with another content, or would be refused; nothing is ever\n' +
+      'overwritten. Placements come last, when all else is there.',
+    flags: [...THERE, flag('--dry-run', 'print what would be created, and write nothing')],
+    load: async () => (await import('./transfer/import.ts')).importSpace,
+  },
 ]
 const NAMES = COMMANDS.map(({ line }) => line.split(' ')[0]!)
 

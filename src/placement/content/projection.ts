@@ -213,7 +213,7 @@ function projectedKeysOf(copy: KubeObject): ProjectedKeys {
 }
 
 /** A Job's selector and the labels behind it are made by each server from the Job's uid. */
-function withoutServerFields(object: KubeObject): Readonly<Record<string, unknown>> {
+export function withoutServerFields(object: KubeObject): KubeObject {
   if (object.kind !== 'Job' || !object.apiVersion.startsWith('batch/')) return object
   const { spec } = object
   if (!isRecord(spec) || spec.manualSelector === true) return object

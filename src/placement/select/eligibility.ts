@@ -17,8 +17,12 @@ const RBAC = 'rbac.authorization.k8s.io'
  * every space or cluster; the copy would fight the receiver's own.
  */
 export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
+  return isNatured(object) || isServersObject(gr, object)
+}
+
+/** Objects that servers make for themselves in every space or cluster. */
+export function isServersObject(gr: GroupResource, object: KubeObject): boolean {
   const { name, namespace, labels } = object.metadata
-  if (isNatured(object)) return true
   if (labels?.['kubernetes.io/bootstrapping'] !== undefined) return true
   if (isKubernetesService(gr, namespace ?? '', name ?? '')) return true
   if (gr.group === '') {

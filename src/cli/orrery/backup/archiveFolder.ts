@@ -1,7 +1,7 @@
 /** A folder of archives, each named after its moment: the newest are kept. */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isThere } from './archiveFile.ts'
+import { isThere } from '../../shell/wholeFile.ts'
 
 const SUFFIX = '.orrery'
 /** Names that {@link archivePath} gives, and those of archives that never became whole. */

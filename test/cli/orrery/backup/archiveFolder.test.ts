@@ -1,8 +1,7 @@
-/** Folders of archives: names, the newest that stay, and file systems without hard links. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+/** Folders of archives: which stay. */
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { giveName } from '../../../../src/cli/orrery/backup/archiveFile.ts'
 import { keepNewest } from '../../../../src/cli/orrery/backup/archiveFolder.ts'
 import { temporaryDir } from '../../../support/server.ts'
 
@@ -23,22 +22,4 @@ t.test('the archive that was written last stays, also where the clock was set ba
   for (const name of [at(1), at(8), at(9)]) writeFileSync(join(dir, name), '')
   t.strictSame(await keepNewest(dir, { keep: 1, last: at(1) }), [at(8), at(9)])
   t.strictSame(readdirSync(dir), [at(1)])
-})
-
-t.test('a file gets its name and replaces nothing, with hard links and without', async t => {
-  const refusing = (code: string) => async (): Promise<void> => {
-    throw Object.assign(new Error(code), { code })
-  }
-  for (const linked of [undefined, refusing('EPERM'), refusing('ENOTSUP')]) {
-    const dir = temporaryDir(t)
-    const [partial, path] = [join(dir, 'p.partial'), join(dir, 'p')]
-    writeFileSync(partial, 'whole')
-    await giveName(partial, path, linked)
-    t.equal(readFileSync(path, 'utf8'), 'whole')
-    const other = join(dir, 'other.partial')
-    writeFileSync(other, 'other')
-    await t.rejects(giveName(other, path, linked), { code: 'EEXIST' })
-    t.equal(readFileSync(path, 'utf8'), 'whole')
-  }
-  await t.rejects(giveName('a', 'b', refusing('ENOSPC')), { code: 'ENOSPC' })
 })

@@ -1,0 +1,272 @@
+/**
+ * `kubectl ws import`: makes the objects of an export in a space. All of it is looked at first: nothing is written where one object is
+ * there with another content, cannot be served or is refused. What is there already is left as it is, so an import that broke off is typed again.
+ */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { at, str } from '../../../apimachinery/fields.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
+import {
+  type GroupVersionResource,
+  groupResourceName,
+  type KubeObject,
+  type OwnerReference,
+  parseApiVersion,
+} from '../../../apimachinery/object.ts'
+import { CRDS } from '../../../apimachinery/resources.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import { atMost } from '../../../client/atMost.ts'
+import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import { currentPath, type SessionOptions, withSession } from '../../shell/session/session.ts'
+import { enterable } from '../../shell/session/spaces.ts'
+import type { Terminal } from '../../shell/terminal.ts'
+import { waitFor } from '../../shell/waitFor.ts'
+import { comparePlaces, exported, placeOf } from './exported.ts'
+import { readExport } from './exportFile.ts'
+
+export interface ImportOptions extends SessionOptions {
+  dryRun?: boolean
+}
+
+/** One object of the file. */
+interface Step {
+  readonly object: KubeObject
+  readonly id: string
+  /** `ConfigMap shop/prices`, for people. */
+  readonly name: string
+  readonly place: readonly [number, number, number]
+  readonly isThere: boolean
+}
+
+interface Plan {
+  readonly steps: readonly Step[]
+  readonly faults: readonly string[]
+  /** Of what is there, by {@link idOf}. */
+  readonly uids: Map<string, string>
+}
+
+const PAGE = 500
+const AT_ONCE = 8
+const SHOWN_FAULTS = 20
+const READY_MS = 60_000
+const MANAGER = { fieldManager: 'kubectl-ws' }
+/** The stage in which placements come. */
+const PLACEMENTS = 2
+
+/** @throws CommandError with all that stands in the way, or failed */
+export async function importSpace(options: ImportOptions, terminal: Terminal, file: string): Promise<void> {
+  const { head, objects } = await readExport(file)
+  await withSession({ ...options, warn: terminal.err }, async session => {
+    const path = await currentPath(session)
+    await enterable(session.client, path)
+    const space = session.client.in(path)
+    const kinds = new Kinds(space)
+    const plan = await planOf(space, kinds, objects)
+    if (plan.faults.length > 0) {
+      const from = `${head.path}${head.type && `, of type ${head.type}`}`
+      throw new CommandError(
+        `nothing was written into ${path}; this is in the way of the export of ${from}:\n${shortened(plan.faults)}`,
+      )
+    }
+    const missing = plan.steps.filter(({ isThere }) => !isThere)
+    if (options.dryRun === true) {
+      for (const { name } of missing) terminal.out(`${name} would be created`)
+    } else await make(space, kinds, plan, terminal)
+    const done = options.dryRun === true ? 'would be created' : 'created'
+    terminal.out(`${path}: ${missing.length} objects ${done}, ${plan.steps.length - missing.length} are there already`)
+  })
+}
+
+function shortened(faults: readonly string[]): string {
+  const more = faults.length - SHOWN_FAULTS
+  return [...faults.slice(0, SHOWN_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
+}
+
+/** Kinds that a space serves, by group and kind. */
+class Kinds {
+  readonly #space: SpaceClient
+  #served = new Map<string, DiscoveredResource>()
+
+  constructor(space: SpaceClient) {
+    this.#space = space
+  }
+
+  async look(): Promise<void> {
+    this.#served = new Map((await this.#space.discover()).map(one => [`${one.group}|${one.kind}`, one]))
+  }
+
+  /** In the version of the object; `undefined` where that is not served. */
+  of({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): GroupVersionResource | undefined {
+    const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+    const served = this.#served.get(`${group}|${kind}`)
+    if (served === undefined || !(served.versions ?? [served.version]).includes(version)) return undefined
+    return { group, version, resource: served.resource }
+  }
+}
+
+function idOf(apiVersion: string, kind: string, namespace: string | undefined, name: string | undefined): string {
+  return [parseApiVersion(apiVersion)?.group ?? '', kind, namespace ?? '', name ?? ''].join('|')
+}
+
+const idOfObject = ({ apiVersion, kind, metadata }: KubeObject): string =>
+  idOf(apiVersion, kind, metadata.namespace, metadata.name)
+
+async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeObject[]): Promise<Plan> {
+  await kinds.look()
+  const there = await standing(space, kinds, objects)
+  const defined = new Set(objects.flatMap(definedKinds))
+  const faults: string[] = []
+  const asked: Step[] = []
+  const ids = new Set<string>()
+  const steps = objects.map((object): Step => {
+    const { namespace, name = '' } = object.metadata
+    const id = idOfObject(object)
+    const shownName = `${object.kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+    const resource = kinds.of(object)
+    const group = parseApiVersion(object.apiVersion)?.group ?? ''
+    const before = there.get(id)
+    const place = placeOf(resource ?? { group, resource: '' }, object)
+    const step = { object, id, name: shownName, place, isThere: before !== undefined }
+    if (ids.has(id)) faults.push(`${shownName}: the file has it twice`)
+    else if (before !== undefined && !equalJson(exported(before), object))
+      faults.push(
+        `${shownName}: it is there with another content; delete one of the two, or import into an empty space`,
+      )
+    else if (resource === undefined && !defined.has(`${group}|${object.kind}`))
+      faults.push(
+        `${shownName}: the space serves no ${object.apiVersion} ${object.kind}; make a space of the type of the exported one`,
+      )
+    else if (before === undefined && resource !== undefined) asked.push(step)
+    ids.add(id)
+    return step
+  })
+  if (faults.length === 0)
+    await atMost(
+      AT_ONCE,
+      asked.filter(step => isAskable(step, there)),
+      async ({ object, name }) => {
+        const { ownerReferences: _later, ...metadata } = object.metadata
+        try {
+          await space.create(kinds.of(object)!, { ...object, metadata }, { ...MANAGER, dryRun: true })
+        } catch (error) {
+          if (!isStatusError(error)) throw error
+          faults.push(`${name}: ${messageOf(error)}`)
+        }
+      },
+    )
+  const uids = new Map([...there].map(([id, { metadata }]) => [id, metadata.uid ?? '']))
+  return { steps: steps.sort((a, b) => comparePlaces(a.place, b.place)), faults, uids }
+}
+
+/** Whether the server can judge it before the others are made: not without its Namespace, and no Pod without its account and class. */
+function isAskable({ object }: Step, there: ReadonlyMap<string, KubeObject>): boolean {
+  const { namespace } = object.metadata
+  if (object.kind === 'Pod' && object.apiVersion === 'v1') return false
+  return namespace === undefined || there.has(idOf('v1', 'Namespace', undefined, namespace))
+}
+
+/** Objects of the space that the file names, Namespaces and owners too. */
+async function standing(
+  space: SpaceClient,
+  kinds: Kinds,
+  objects: readonly KubeObject[],
+): Promise<Map<string, KubeObject>> {
+  const named = new Set<string>()
+  const listed = new Map<string, GroupVersionResource>()
+  const look = (apiVersion: string, kind: string, id: string): void => {
+    named.add(id)
+    const resource = kinds.of({ apiVersion, kind })
+    if (resource !== undefined) listed.set(`${groupResourceName(resource)}/${resource.version}`, resource)
+  }
+  for (const object of objects) {
+    const { namespace, ownerReferences = [] } = object.metadata
+    look(object.apiVersion, object.kind, idOfObject(object))
+    if (namespace !== undefined) look('v1', 'Namespace', idOf('v1', 'Namespace', undefined, namespace))
+    for (const owner of ownerReferences)
+      for (const id of ownerIds(object, owner)) look(owner.apiVersion, owner.kind, id)
+  }
+  const there = new Map<string, KubeObject>()
+  for (const resource of listed.values()) {
+    let token: string | undefined
+    do {
+      const page = await space.list(resource, { limit: PAGE, ...(token && { continue: token }) })
+      for (const object of page.items) if (named.has(idOfObject(object))) there.set(idOfObject(object), object)
+      token = page.continue
+    } while (token)
+  }
+  return there
+}
+
+/** An owner is in the same namespace, or in none. */
+function ownerIds({ metadata }: KubeObject, { apiVersion, kind, name }: OwnerReference): string[] {
+  return [idOf(apiVersion, kind, metadata.namespace, name), idOf(apiVersion, kind, undefined, name)]
+}
+
+function definedKinds(object: KubeObject): string[] {
+  if (object.kind !== 'CustomResourceDefinition') return []
+  return [`${str(object.spec, 'group')}|${str(object.spec, 'names', 'kind')}`]
+}
+
+async function make(space: SpaceClient, kinds: Kinds, { steps, uids }: Plan, terminal: Terminal): Promise<void> {
+  const byId = new Map(steps.map(step => [step.id, step]))
+  const tried = new Set<Step>()
+  const failures: string[] = []
+  const makeOne = async (step: Step): Promise<void> => {
+    if (tried.has(step)) return
+    tried.add(step)
+    const owners = step.object.metadata.ownerReferences ?? []
+    const idsOf = (owner: OwnerReference): string[] => ownerIds(step.object, owner)
+    for (const id of owners.flatMap(idsOf)) {
+      const owner = byId.get(id)
+      if (owner !== undefined) await makeOne(owner)
+    }
+    if (step.isThere) return
+    const ownerReferences = owners.flatMap(owner => {
+      const uid = idsOf(owner)
+        .map(id => uids.get(id))
+        .find(Boolean)
+      if (uid !== undefined) return [{ ...owner, uid }]
+      terminal.err(`Note: ${step.name} is made without its owner, ${owner.kind} ${owner.name}, which is not there`)
+      return []
+    })
+    const { ownerReferences: _named, ...metadata } = step.object.metadata
+    const object = { ...step.object, metadata: { ...metadata, ...(ownerReferences.length > 0 && { ownerReferences }) } }
+    try {
+      const resource = kinds.of(object)
+      if (resource === undefined) throw new CommandError(`the space serves no ${object.apiVersion} ${object.kind} yet`)
+      uids.set(step.id, (await space.create(resource, object, MANAGER)).metadata.uid ?? '')
+      terminal.out(`${step.name} created`)
+    } catch (error) {
+      failures.push(`${step.name}: ${messageOf(error)}`)
+    }
+  }
+  for (const step of steps.filter(({ object }) => object.kind === 'CustomResourceDefinition')) {
+    await makeOne(step)
+    await established(space, step.object.metadata.name ?? '', terminal)
+  }
+  await kinds.look()
+  for (const step of steps.filter(({ place: [stage] }) => stage < PLACEMENTS)) await makeOne(step)
+  if (failures.length > 0)
+    throw new CommandError(
+      `these objects were not made, and so no placement was; type the import again:\n${shortened(failures)}`,
+    )
+  for (const step of steps) await makeOne(step)
+  if (failures.length > 0) throw new CommandError(`these placements were not made:\n${shortened(failures)}`)
+}
+
+async function established(space: SpaceClient, name: string, terminal: Terminal): Promise<void> {
+  const { reached } = await waitFor({
+    client: space,
+    resource: CRDS,
+    ref: { name },
+    signal: AbortSignal.timeout(READY_MS),
+    done: object => {
+      const conditions = at(object?.status, 'conditions')
+      return (
+        Array.isArray(conditions) &&
+        conditions.some(condition => at(condition, 'type') === 'Established' && at(condition, 'status') === 'True')
+      )
+    },
+  })
+  if (!reached) terminal.err(`Note: CustomResourceDefinition ${name} is not established`)
+}

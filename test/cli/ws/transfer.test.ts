@@ -1,0 +1,250 @@
+/** `kubectl ws export` and `import`: what a space holds comes back in another one, and nothing is overwritten. */
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { yaml } from '../../../src/apimachinery/yaml.ts'
+import { samples } from '../../kinds/samples.ts'
+import type { Api } from '../../support/api.ts'
+import { pluginHere } from '../../support/runHere.ts'
+import { startTestServer, temporaryDir } from '../../support/server.ts'
+
+const WDS = 'root:wmw1'
+const EDGE = '/apis/edge.kubestellar.io/v2alpha1'
+/** Kinds of which an export has nothing: requests and news of a moment. */
+const LEFT = ['events', 'certificatesigningrequests']
+
+interface Side {
+  readonly api: Api
+  ws(...args: string[]): ReturnType<typeof pluginHere>
+}
+
+async function startSide(t: Test): Promise<Side> {
+  const { api, server } = await startTestServer(t)
+  const ws = (...args: string[]) => pluginHere('ws', ...args, '--kubeconfig', server.kubeconfigPath)
+  return { api, ws }
+}
+
+const objectsIn = (text: string): KubeObject[] =>
+  yaml()
+    .parseAllDocuments(text)
+    .map(document => document.toJS() as KubeObject)
+
+const definition = (plural: string, kind: string): object => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.example.com` },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural, kind },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+})
+
+/** A sample of each kind that the space serves, in a namespace of its own. */
+async function fill(api: Api): Promise<Set<string>> {
+  const made = new Set<string>()
+  await api.ok(api.post('/api/v1/namespaces', { metadata: { name: 'shop', labels: { app: 'shop' } } }))
+  const lists = [['', '/api/v1'], ...(await groups(api)).map(version => [version.split('/')[0], `/apis/${version}`])]
+  for (const [, root] of lists) {
+    const { resources } = (await api.get(root!)).body as unknown as {
+      resources: { name: string; kind: string; namespaced: boolean }[]
+    }
+    for (const { name, kind, namespaced } of resources) {
+      const apiVersion = root!.replace(/^\/apis?\//, '')
+      const fields = samples[`${apiVersion} ${name}`]
+      if (fields === undefined || name === 'customresourcedefinitions') continue
+      const metadata = { name: 'sample', labels: { app: 'shop' }, ...(fields.metadata as object | undefined) }
+      const path = `${root}${namespaced ? '/namespaces/shop' : ''}/${name}`
+      const { code } = await api.post(path, { apiVersion, kind, ...fields, metadata })
+      if (code === 201) made.add(name)
+    }
+  }
+  return made
+}
+
+async function groups(api: Api): Promise<string[]> {
+  const { groups } = (await api.get('/apis')).body as unknown as {
+    groups: { preferredVersion: { groupVersion: string } }[]
+  }
+  return groups.map(({ preferredVersion }) => preferredVersion.groupVersion)
+}
+
+t.test('a sample of each kind goes to another server, with definitions, owners and placements', async t => {
+  const [from, to] = [await startSide(t), await startSide(t)]
+  const dir = temporaryDir(t)
+  const api = from.api.in(WDS)
+  const made = await fill(api)
+  for (const [plural, kind] of [
+    ['widgets', 'Widget'],
+    ['gadgets', 'Gadget'],
+  ] as const) {
+    await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition(plural, kind)))
+    for (const name of ['a', 'b'])
+      await api.ok(
+        api.post(`/apis/example.com/v1/namespaces/shop/${plural}`, {
+          apiVersion: 'example.com/v1',
+          kind,
+          metadata: { name, annotations: { 'edge.kubestellar.io/wave': '-5' } },
+          spec: { of: name },
+        }),
+      )
+  }
+  const owner = (await api.get('/api/v1/namespaces/shop/configmaps/sample')).body
+  for (const name of ['a-owned', 'owned'])
+    await api.ok(
+      api.post('/api/v1/namespaces/shop/configmaps', {
+        metadata: {
+          name,
+          ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'sample', uid: owner.metadata.uid }],
+        },
+        data: { a: 'b' },
+      }),
+    )
+  for (const name of ['p', 'q'])
+    await api.ok(
+      api.post(`${EDGE}/edgeplacements`, {
+        apiVersion: 'edge.kubestellar.io/v2alpha1',
+        kind: 'EdgePlacement',
+        metadata: { name },
+        spec: {
+          locationSelectors: [{ matchLabels: { env: 'prod' } }],
+          downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['shop'], objectNames: ['*'] }],
+        },
+      }),
+    )
+
+  const file = join(dir, 'shop.yaml')
+  t.match(await from.ws('export', WDS, '--file', file), {
+    code: 0,
+    out: /^wrote .*shop\.yaml: \d+ objects of root:wmw1\n$/,
+    err: /1 Secrets are not in it: --with-secrets/,
+  })
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.notMatch(readFileSync(file, 'utf8'), /kind: Secret\n/)
+  t.equal((await from.ws('export', WDS, '--file', file)).code, 1, 'nothing is overwritten')
+  const archive = join(dir, 'shop.orrery')
+  t.equal((await from.ws('export', WDS, '--with-secrets', '-o', 'archive', '--file', archive)).code, 0)
+  t.match(await from.ws('export', WDS, '-o', 'archive'), { code: 1, err: /name it by --file/ })
+
+  t.comment('first a look, which writes nothing')
+  const before = (await to.ws('export', WDS)).out
+  const planned = await to.ws('import', archive, '--dry-run', '--space', WDS)
+  t.match(planned, { code: 0, out: /ConfigMap shop\/sample would be created[\s\S]*\d+ objects would be created, / })
+  t.equal(bare((await to.ws('export', WDS)).out), bare(before))
+
+  const imported = await to.ws('import', archive, '--space', WDS)
+  t.match(imported, { code: 0, out: /EdgePlacement q created\nroot:wmw1: \d+ objects created, 0 are there already\n$/ })
+  const lines = imported.out.split('\n')
+  t.ok(lines.indexOf('Namespace shop created') < lines.indexOf('Widget shop/a created'))
+  t.ok(lines.indexOf('ConfigMap shop/sample created') < lines.indexOf('ConfigMap shop/a-owned created'))
+  const [here, there] = [await from.ws('export', WDS, '--with-secrets'), await to.ws('export', WDS, '--with-secrets')]
+  t.equal(bare(there.out), bare(here.out), 'both spaces say the same')
+  const kinds = new Set(objectsIn(there.out).map(({ kind }) => `${kind.toLowerCase()}`))
+  for (const name of made)
+    if (!LEFT.includes(name))
+      t.ok(
+        [...kinds].some(kind => name.startsWith(kind.replace(/y$/, 'i'))),
+        name,
+      )
+  const target = to.api.in(WDS)
+  const owned = (await target.get('/api/v1/namespaces/shop/configmaps/owned')).body
+  const its = (await target.get('/api/v1/namespaces/shop/configmaps/sample')).body
+  t.equal(owned.metadata.ownerReferences?.[0]?.uid, its.metadata.uid, 'owners are those of the new server')
+
+  t.comment('again, and over something else')
+  t.match(await to.ws('import', archive, '--space', WDS), {
+    code: 0,
+    out: /: 0 objects created, \d+ are there already/,
+  })
+  await target.ok(target.patch('/api/v1/namespaces/shop/configmaps/owned', 'merge', { data: { a: 'mine' } }))
+  await target.ok(target.delete('/api/v1/namespaces/shop/configmaps/a-owned'))
+  t.match(await to.ws('import', archive, '--space', WDS), {
+    code: 1,
+    err: /nothing was written into root:wmw1.*\n.*ConfigMap shop\/owned: it is there with another content/,
+  })
+  t.equal((await target.get('/api/v1/namespaces/shop/configmaps/a-owned')).code, 404)
+  t.match((await target.get('/api/v1/namespaces/shop/configmaps/owned')).body, { data: { a: 'mine' } })
+
+  t.comment('a space of another type serves no placements')
+  t.match(await to.ws('import', file, '--space', 'root:imw1'), {
+    code: 1,
+    err: /EdgePlacement p: the space serves no edge\.kubestellar\.io\/v2alpha1 EdgePlacement/,
+  })
+  t.equal((await to.api.in('root:imw1').get('/api/v1/namespaces/shop')).code, 404)
+})
+
+/** Without the head. */
+function bare(text: string): string {
+  return text.slice(text.indexOf('\n---\n'))
+}
+
+t.test('a selector takes what its objects need', async t => {
+  const { api: all, ws } = await startSide(t)
+  const api = all.in(WDS)
+  for (const name of ['shop', 'other']) await api.ok(api.post('/api/v1/namespaces', { metadata: { name } }))
+  for (const [plural, kind] of [
+    ['widgets', 'Widget'],
+    ['gadgets', 'Gadget'],
+  ] as const) {
+    await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition(plural, kind)))
+    await api.ok(
+      api.post(`/apis/example.com/v1/namespaces/shop/${plural}`, {
+        apiVersion: 'example.com/v1',
+        kind,
+        metadata: { name: 'a', labels: { app: plural } },
+      }),
+    )
+  }
+  const { code, out } = await ws('export', WDS, '-l', 'app=widgets')
+  t.equal(code, 0)
+  t.strictSame(
+    objectsIn(out).map(({ kind, metadata }) => `${kind} ${metadata?.name ?? ''}`),
+    ['SpaceExport ', 'CustomResourceDefinition widgets.example.com', 'Namespace shop', 'Widget a', 'SpaceExportEnd '],
+  )
+})
+
+t.test('a file that is no whole export leads to nothing', async t => {
+  const { api: all, ws } = await startSide(t)
+  const dir = temporaryDir(t)
+  const api = all.in(WDS)
+  for (const name of ['a', 'b'])
+    await api.ok(api.post('/api/v1/namespaces/default/configmaps', { metadata: { name }, data: { a: 'b' } }))
+  const [text, archive] = [join(dir, 'e.yaml'), join(dir, 'e.orrery')]
+  await ws('export', WDS, '--file', text)
+  await ws('export', WDS, '-o', 'archive', '--file', archive)
+  const [whole, bytes] = [readFileSync(text, 'utf8'), readFileSync(archive)]
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(dir, name), content)
+    return join(dir, name)
+  }
+  const altered = Buffer.from(bytes)
+  altered[altered.length >> 1]! ^= 1
+  const cut = file('cut.orrery', bytes)
+  truncateSync(cut, bytes.length - 3)
+  const faults: [file: string, err: RegExp][] = [
+    [join(dir, 'none'), /none: it cannot be read/],
+    [dir, /it cannot be read/],
+    [cut, /cut\.orrery: it was cut short: export the space again/],
+    [file('altered.orrery', altered), /it was altered since it was written|it cannot be parsed/],
+    [file('behind.orrery', Buffer.concat([bytes, Buffer.from('x')])), /altered since it was written/],
+    [file('cut.yaml', whole.slice(0, whole.lastIndexOf('---'))), /cut\.yaml: it was cut short/],
+    [file('count.yaml', whole.replace('objects: 2', 'objects: 3')), /it has 2 objects, and its end counts 3/],
+    [file('newer.yaml', whole.replace('/v1', '/v9')), /use the Orrery that wrote it/],
+    [file('plain.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n'), /it is no export of a space/],
+    [file('odd.yaml', whole.replace('kind: ConfigMap', 'sort: ConfigMap')), /document 2 is no object/],
+    [file('no.yaml', '{{{'), /it cannot be parsed/],
+  ]
+  await api.ok(api.delete('/api/v1/namespaces/default/configmaps/a'))
+  for (const [path, err] of faults) t.match(await ws('import', path, '--space', WDS), { code: 1, out: '', err })
+  t.equal((await api.get('/api/v1/namespaces/default/configmaps/a')).code, 404)
+  t.match(await ws('export', 'root:none'), { code: 1, err: /root:none" not found/ })
+})
