@@ -18,6 +18,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'docs/backup.md': 'test/e2e/restored.test.ts',
   'docs/brake.md': 'test/e2e/placementRecipes.test.ts',
   'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',
+  'docs/move.md': 'test/e2e/movedTenant.test.ts',
   'docs/off-a-cluster.md': 'test/e2e/offAClusterPage.test.ts',
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
   'docs/recipes.md': 'test/e2e/placementRecipes.test.ts',

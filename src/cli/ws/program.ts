@@ -13,6 +13,7 @@ import type { Terminal } from '../shell/terminal.ts'
 import { budgetCommand } from './budget.ts'
 import { createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { deleteCommand } from './delete.ts'
+import type { ImportOptions } from './transfer/import.ts'
 import { listCommand, treeCommand } from './tree.ts'
 import { type UseOptions, useSpace } from './use.ts'
 
@@ -134,7 +135,8 @@ const COMMANDS: readonly PluginCommand[] = [
       'All objects are looked at first. Nothing is written where one is there with another content, or would be refused; nothing is ever\n' +
       'overwritten. Placements come last, when all else is there.',
     flags: [...THERE, flag('--dry-run', 'print what would be created, and write nothing')],
-    load: async () => (await import('./transfer/import.ts')).importSpace,
+    change: async (options: ImportOptions, terminal, file) =>
+      await (await import('./transfer/import.ts')).importSpace(options, terminal, file),
   },
 ]
 const NAMES = COMMANDS.map(({ line }) => line.split(' ')[0]!)

@@ -167,6 +167,11 @@ export class Florin {
     return this.#center.url
   }
 
+  /** The administrator's of a cluster: `wec` is florin's folder, others have their names. */
+  clusterKubeconfig(folder: string): string {
+    return join(this.#dir, folder, 'admin.kubeconfig')
+  }
+
   space(path: string): SpaceClient {
     return this.#center.in(path)
   }

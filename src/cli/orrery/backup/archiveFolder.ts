@@ -1,4 +1,5 @@
 /** A folder of archives, each named after its moment: the newest are kept. */
+import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isThere } from '../../shell/wholeFile.ts'
@@ -7,13 +8,16 @@ const SUFFIX = '.orrery'
 /** Names that {@link archivePath} gives, and those of archives that never became whole. */
 const NAME = /^orrery-\d{8}T\d{6}Z\.orrery(\.[0-9a-f]{8}\.partial)?$/
 
-/** The file that an archive goes to: in a folder one named after the moment. @throws Error when it is there */
+/** The file that an archive goes to: in a folder one named after the moment, or a free second behind it. @throws Error when it is there */
 export async function archivePath(target: string, nowMs: number): Promise<string> {
   const found = await stat(target).catch(() => undefined)
   if (found === undefined) return target
   if (!found.isDirectory()) throw isThere(target)
-  const moment = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return join(target, `orrery-${moment}${SUFFIX}`)
+  for (let atMs = nowMs; ; atMs += 1000) {
+    const moment = new Date(atMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const path = join(target, `orrery-${moment}${SUFFIX}`)
+    if (!existsSync(path)) return path
+  }
 }
 
 /** @throws Error naming the flag that needs a folder */

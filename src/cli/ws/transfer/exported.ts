@@ -14,6 +14,7 @@ import {
   COMBINED_STATUSES,
   EDGE_PLACEMENTS,
   EDGE_SYNC_CONFIGS,
+  GRANTED_LOCATIONS,
   SELECTED_KINDS_ANNOTATION,
   SLICES,
   SYNCER_CONFIGS,
@@ -22,9 +23,15 @@ import { phaseOf } from '../../../syncer/down/phases.ts'
 
 /** Kinds that a server makes for itself, or that tell of one moment. */
 const LEFT: ReadonlySet<string> = new Set([
-  ...[LOGICAL_CLUSTERS, WORKSPACES, SLICES, EDGE_SYNC_CONFIGS, SYNCER_CONFIGS, COMBINED_STATUSES].map(
-    groupResourceName,
-  ),
+  ...[
+    LOGICAL_CLUSTERS,
+    WORKSPACES,
+    SLICES,
+    GRANTED_LOCATIONS,
+    EDGE_SYNC_CONFIGS,
+    SYNCER_CONFIGS,
+    COMBINED_STATUSES,
+  ].map(groupResourceName),
   'events',
   'events.events.k8s.io',
   'certificatesigningrequests.certificates.k8s.io',

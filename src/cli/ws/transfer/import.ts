@@ -1,6 +1,6 @@
 /**
  * `kubectl ws import`: makes the objects of an export in a space. All of it is looked at first: nothing is written where one object is
- * there with another content, cannot be served or is refused. What is there already is left as it is, so an import that broke off is typed again.
+ * there with another content, cannot be served or is refused. Equal objects stay as they are, so an import that broke off is typed again.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { at, str } from '../../../apimachinery/fields.ts'
@@ -41,7 +41,7 @@ interface Step {
 interface Plan {
   readonly steps: readonly Step[]
   readonly faults: readonly string[]
-  /** Of what is there, by {@link idOf}. */
+  /** Uids of objects that are there, by {@link idOf}. */
   readonly uids: Map<string, string>
 }
 
@@ -53,10 +53,14 @@ const MANAGER = { fieldManager: 'kubectl-ws' }
 /** The stage in which placements come. */
 const PLACEMENTS = 2
 
-/** @throws CommandError with all that stands in the way, or failed */
-export async function importSpace(options: ImportOptions, terminal: Terminal, file: string): Promise<void> {
+/** @returns the objects that it made, or would make @throws CommandError with all that stands in the way, or failed */
+export async function importSpace(
+  options: ImportOptions,
+  terminal: Terminal,
+  file: string,
+): Promise<readonly KubeObject[]> {
   const { head, objects } = await readExport(file)
-  await withSession({ ...options, warn: terminal.err }, async session => {
+  return await withSession({ ...options, warn: terminal.err }, async session => {
     const path = await currentPath(session)
     await enterable(session.client, path)
     const space = session.client.in(path)
@@ -69,11 +73,12 @@ export async function importSpace(options: ImportOptions, terminal: Terminal, fi
       )
     }
     const missing = plan.steps.filter(({ isThere }) => !isThere)
-    if (options.dryRun === true) {
-      for (const { name } of missing) terminal.out(`${name} would be created`)
-    } else await make(space, kinds, plan, terminal)
-    const done = options.dryRun === true ? 'would be created' : 'created'
-    terminal.out(`${path}: ${missing.length} objects ${done}, ${plan.steps.length - missing.length} are there already`)
+    const isDry = options.dryRun === true
+    if (isDry) for (const { name } of missing) terminal.out(`${name} would be created`)
+    const made = isDry ? missing.map(({ object }) => object) : await make(space, kinds, plan, terminal)
+    const done = isDry ? 'would be created' : 'created'
+    terminal.out(`${path}: ${made.length} objects ${done}, ${plan.steps.length - missing.length} are there already`)
+    return made
   })
 }
 
@@ -207,10 +212,16 @@ function definedKinds(object: KubeObject): string[] {
   return [`${str(object.spec, 'group')}|${str(object.spec, 'names', 'kind')}`]
 }
 
-async function make(space: SpaceClient, kinds: Kinds, { steps, uids }: Plan, terminal: Terminal): Promise<void> {
+async function make(
+  space: SpaceClient,
+  kinds: Kinds,
+  { steps, uids }: Plan,
+  terminal: Terminal,
+): Promise<KubeObject[]> {
   const byId = new Map(steps.map(step => [step.id, step]))
   const tried = new Set<Step>()
   const failures: string[] = []
+  const all: KubeObject[] = []
   const makeOne = async (step: Step): Promise<void> => {
     if (tried.has(step)) return
     tried.add(step)
@@ -234,7 +245,9 @@ async function make(space: SpaceClient, kinds: Kinds, { steps, uids }: Plan, ter
     try {
       const resource = kinds.of(object)
       if (resource === undefined) throw new CommandError(`the space serves no ${object.apiVersion} ${object.kind} yet`)
-      uids.set(step.id, (await space.create(resource, object, MANAGER)).metadata.uid ?? '')
+      const made = await space.create(resource, object, MANAGER)
+      all.push(made)
+      uids.set(step.id, made.metadata.uid ?? '')
       terminal.out(`${step.name} created`)
     } catch (error) {
       failures.push(`${step.name}: ${messageOf(error)}`)
@@ -252,6 +265,7 @@ async function make(space: SpaceClient, kinds: Kinds, { steps, uids }: Plan, ter
     )
   for (const step of steps) await makeOne(step)
   if (failures.length > 0) throw new CommandError(`these placements were not made:\n${shortened(failures)}`)
+  return all
 }
 
 async function established(space: SpaceClient, name: string, terminal: Terminal): Promise<void> {
