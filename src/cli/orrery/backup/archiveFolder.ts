@@ -8,7 +8,7 @@ const SUFFIX = '.orrery'
 /** Names that {@link archivePath} gives, and those of archives that never became whole. */
 const NAME = /^orrery-\d{8}T\d{6}Z\.orrery(\.[0-9a-f]{8}\.partial)?$/
 
-/** The file that an archive goes to: in a folder one named after the moment, or a free second behind it. @throws Error when it is there */
+/** The file that an archive goes to. In a folder it is named after the moment, or a free second behind it. @throws Error when it is there */
 export async function archivePath(target: string, nowMs: number): Promise<string> {
   const found = await stat(target).catch(() => undefined)
   if (found === undefined) return target
