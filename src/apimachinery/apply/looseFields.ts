@@ -58,17 +58,17 @@ export function missingIn(object: unknown, set: FieldSet): FieldSet {
  * The paths of `set` that `object` does not say; the topmost of each. Unlike {@link missingIn} it takes an element of a list for
  * said where the item leaves out some of the keys, to which servers give defaults. Where it says `{}` it says nothing of what is below.
  */
-export function unsaidIn(object: unknown, { children }: FieldSet): FieldSet {
+export function unsetIn(object: unknown, { children }: FieldSet): FieldSet {
   if (children === undefined) return EMPTY_SET
-  const unsaid = new Map<string, FieldSet>()
+  const unset = new Map<string, FieldSet>()
   const found = elementsIn(object, children)
   for (const [element, below] of children) {
     const value = found.get(element) ?? (Array.isArray(object) ? object.find(item => agrees(item, element)) : undefined)
-    const isUnsaid = value === undefined || (below.children !== undefined && isEmptyRecord(value))
-    const verdict = isUnsaid ? HERE : unsaidIn(value, withoutKeysOf(element, below))
-    if (!isEmptySet(verdict)) unsaid.set(element, verdict)
+    const isUnset = value === undefined || (below.children !== undefined && isEmptyRecord(value))
+    const verdict = isUnset ? HERE : unsetIn(value, withoutKeysOf(element, below))
+    if (!isEmptySet(verdict)) unset.set(element, verdict)
   }
-  return fieldSet(false, unsaid)
+  return fieldSet(false, unset)
 }
 
 /**

@@ -17,5 +17,5 @@ export interface AuthorityDeps {
   demands: UpsyncDemands
   types: Pick<TypeRegistry, 'in'>
   clock: () => Date
-  previews: Pick<PreviewInbox, 'consequence' | 'saidOfNoLocation'>
+  previews: Pick<PreviewInbox, 'consequence' | 'locationFaults'>
 }

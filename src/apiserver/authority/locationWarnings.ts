@@ -20,7 +20,7 @@ export function locationWarnings({ tree, previews }: Pick<AuthorityDeps, 'tree' 
     const isNamed = (one: Readonly<KubeObject>): boolean =>
       isCustomizer(one) && one.metadata.namespace === named?.namespace && one.metadata.name === named?.name
     const customizer = named && context.beside?.find(isNamed)
-    const faults = await previews.saidOfNoLocation({ space: context.space, object, customizer })
+    const faults = await previews.locationFaults({ space: context.space, object, customizer })
     for (const fault of faults.slice(0, MAX_WARNINGS)) context.warn(fault)
   }
   return {

@@ -30,8 +30,8 @@ export class PreviewInbox implements PreviewSource {
   }
 
   /** Faults, in words. Empty also where nobody knows. */
-  async saidOfNoLocation(write: PlacementWrite): Promise<readonly string[]> {
-    return (await this.#askOf(write, receiver => receiver.saidOfNoLocation(write))) ?? []
+  async locationFaults(write: PlacementWrite): Promise<readonly string[]> {
+    return (await this.#askOf(write, receiver => receiver.locationFaults(write))) ?? []
   }
 
   async #askOf<R>({ space }: PlacementWrite, ask: (receiver: PreviewReceiver) => Promise<R>): Promise<R | undefined> {

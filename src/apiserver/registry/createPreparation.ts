@@ -19,7 +19,7 @@ import { FORMS } from './forms.ts'
 import type { Verdict } from './longChecks.ts'
 import { clearsStatus, errorsOf, metaRules } from './objectRules.ts'
 import { encodeWithin, type Preparation } from './preparation.ts'
-import { BARE, content, filledInSteps, noteOf, type Part, withoutUnsaid } from './provenance.ts'
+import { BARE, content, filledInSteps, noteOf, type Part, withoutUnset } from './provenance.ts'
 import { setManaged, unwritable, wipeSystemMetadata } from './systemMetadata.ts'
 import { toStored, workingApiVersion } from './views.ts'
 
@@ -68,7 +68,7 @@ export class CreatePreparation {
     this.#base.rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
     const filled = asked ? inSlices(filledInSteps(asked, object, target.schema), work) : part && EMPTY_SET
-    let unsaid = filled instanceof Promise ? await filled : filled
+    let unset = filled instanceof Promise ? await filled : filled
     const { space, user } = context
     const steps = stepsFor(this.#base.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const request: AdmissionRequest = {
@@ -110,8 +110,8 @@ export class CreatePreparation {
       claimed = await claim()
       if (work?.due) await work.rest()
       if (!isApplied(object)) setManaged(object, claimed)
-      const admitted = await this.#base.mutate(steps, request, target, strategy, unsaid)
-      unsaid = admitted.unsaid
+      const admitted = await this.#base.mutate(steps, request, target, strategy, unset)
+      unset = admitted.unset
       context = admitted.context
       work = context.work
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
@@ -153,12 +153,12 @@ export class CreatePreparation {
     const validated = runStage(steps, 'validate', request)
     if (validated) await validated
     if (work?.due) await work.rest()
-    const kept = part === 'copy' ? withoutUnsaid(object, unsaid!, target.schema) : object
+    const kept = part === 'copy' ? withoutUnset(object, unset!, target.schema) : object
     const converted = toStored(kept, target)
     const stored = converted instanceof Promise ? await converted : converted
     if (work?.due) await work.rest()
     const encoded = inSlices(encodeWithin(stored, { isLarge: work !== undefined, isShared }), work)
-    return noted(encoded instanceof Promise ? await encoded : encoded, part, unsaid)
+    return noted(encoded instanceof Promise ? await encoded : encoded, part, unset)
   }
 }
 
@@ -169,10 +169,10 @@ function requireWithinLimits(type: ResourceType, { metadata }: KubeObject): void
   if (errors.length > 0) throw statusError.invalid(type, metadata.name ?? '', errors)
 }
 
-function noted(text: Encoded, part: Part | undefined, unsaid: FieldSet | undefined): Encoded {
-  if (unsaid === undefined) return text
-  if (part === 'source') return { ...text, note: noteOf(unsaid) }
-  return unsaid === EMPTY_SET ? text : { ...text, note: BARE }
+function noted(text: Encoded, part: Part | undefined, unset: FieldSet | undefined): Encoded {
+  if (unset === undefined) return text
+  if (part === 'source') return { ...text, note: noteOf(unset) }
+  return unset === EMPTY_SET ? text : { ...text, note: BARE }
 }
 
 /** Whether server-side apply made the object: it brings its own managedFields. */

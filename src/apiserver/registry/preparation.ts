@@ -22,7 +22,7 @@ import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { Provenance, type Travel } from './provenance.ts'
 import type { SharedObjects } from './sharedObjects.ts'
 import { setManaged } from './systemMetadata.ts'
-import { UnsaidThrough } from './unsaidThrough.ts'
+import { UnsetFields } from './unsetFields.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { withWork, workOf } from './works.ts'
 
@@ -104,15 +104,15 @@ export class Preparation {
 
   /**
    * The `mutate` steps, once or twice; the object's managedFields stay as they are. From there on the write goes by the context that
-   * is returned: a small object may have become a large one. `unsaid`: followed through them, where that is at stake.
+   * is returned: a small object may have become a large one. `unset`: followed through them, where that is at stake.
    */
   async mutate(
     steps: readonly Admission[],
     request: AdmissionRequest,
     target: ResourceType,
     strategy: Strategy | undefined,
-    unsaid: FieldSet | undefined,
-  ): Promise<{ context: WriteContext; unsaid: FieldSet | undefined }> {
+    unset: FieldSet | undefined,
+  ): Promise<{ context: WriteContext; unset: FieldSet | undefined }> {
     const { object, context } = request
     const { managedFields } = object.metadata
     const settle = (changed: KubeObject): void => {
@@ -126,11 +126,11 @@ export class Preparation {
       }
       this.rules.applyDefaults(target, strategy, changed)
     }
-    const through = unsaid && new UnsaidThrough(object, unsaid, target.schema)
+    const through = unset && new UnsetFields(object, unset, target.schema)
     await runMutations(steps, request, settle, through?.turn)
     setManaged(object, managedFields)
     request.context = withWork(context, workOf(this.deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
-    return { context: request.context, unsaid: through?.unsaid }
+    return { context: request.context, unset: through?.unset }
   }
 
   /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */

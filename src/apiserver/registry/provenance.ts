@@ -71,7 +71,7 @@ export class Provenance {
     return this.#defaults.has(type)
   }
 
-  /** What was unsaid of a stored object; empty when nobody knows. `old` is the stored one. */
+  /** What was unset of a stored object; empty when nobody knows. `old` is the stored one. */
   before(type: ResourceType, stored: Stored, old: KubeObject): FieldSet {
     if (stored.note === BARE) return filledIn(content(old), this.whole(type, old), type.schema)
     return this.#read(type, stored, old) ?? EMPTY_SET
@@ -100,7 +100,7 @@ export class Provenance {
 
   /**
    * Of objects that were stored before notes were: whoever applied says what was said. What they left out, and is as defaults
-   * would make it, is unsaid. `undefined` where nobody applied.
+   * would make it, is unset. `undefined` where nobody applied.
    */
   #derived(type: ResourceType, object: KubeObject): FieldSet | undefined {
     const named = withoutServers(appliedFields(object, type.schema))
@@ -114,7 +114,7 @@ export class Provenance {
 }
 
 /**
- * What of an object somebody may leave unsaid, sharing its values. Metadata and status are not looked at: the claims of many
+ * What of an object somebody may leave unset, sharing its values. Metadata and status are not looked at: the claims of many
  * managers are much larger than what they claim.
  */
 export function content({ metadata: _metadata, status: _status, ...rest }: Readonly<KubeObject>): Content {
@@ -143,15 +143,15 @@ export function admittedIn(before: Content, after: Content, schema: Schema | und
   return addedIn(before, after, union(added, modified))
 }
 
-/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
-export function* unsaidAfter(
-  { unsaid, filled, old, now }: { unsaid: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
+/** What is unset after an update: `now` is the object as it will be, `unset` what was so of `old`. */
+export function* unsetAfter(
+  { unset, filled, old, now }: { unset: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
   { sendsBack, named }: Manner,
   schema: Schema | undefined,
 ): Steps<FieldSet> {
   let kept: FieldSet = EMPTY_SET
-  if (sendsBack && unsaid !== EMPTY_SET) {
-    const unchanged = sameIn(content(old), content(now), unsaid)
+  if (sendsBack && unset !== EMPTY_SET) {
+    const unchanged = sameIn(content(old), content(now), unset)
     yield
     kept = withoutNamed(unchanged, named)
     yield
@@ -164,21 +164,21 @@ export function* unsaidAfter(
 }
 
 /** Of an object that its writers have said all of. */
-const ALL_SAID = '{}'
+const ALL_SET = '{}'
 
-export function noteOf(unsaid: FieldSet): string {
-  if (unsaid === EMPTY_SET) return ALL_SAID
-  const text = JSON.stringify(toFieldsV1(unsaid))
-  return text.length > MAX_NOTE ? ALL_SAID : text
+export function noteOf(unset: FieldSet): string {
+  if (unset === EMPTY_SET) return ALL_SET
+  const text = JSON.stringify(toFieldsV1(unset))
+  return text.length > MAX_NOTE ? ALL_SET : text
 }
 
 function readNote(note: string): FieldSet {
-  return note === BARE || note === ALL_SAID ? EMPTY_SET : fromFieldsV1(JSON.parse(note))
+  return note === BARE || note === ALL_SET ? EMPTY_SET : fromFieldsV1(JSON.parse(note))
 }
 
-/** The object without its unsaid fields. */
-export function withoutUnsaid(object: KubeObject, unsaid: FieldSet, schema: Schema | undefined): KubeObject {
-  return unsaid === EMPTY_SET ? object : (removeFields(object, unsaid, schema) as KubeObject)
+/** The object without its unset fields. */
+export function withoutUnset(object: KubeObject, unset: FieldSet, schema: Schema | undefined): KubeObject {
+  return unset === EMPTY_SET ? object : (removeFields(object, unset, schema) as KubeObject)
 }
 
 /** What server-side and client-side appliers say of an object. */

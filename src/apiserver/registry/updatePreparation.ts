@@ -118,7 +118,7 @@ export class UpdatePreparation {
       own = { ...options, managesFields: true }
       if (work?.due) await work.rest()
       const admitted = await this.#base.mutate(steps, request, target, strategy, options.trace?.filled)
-      options.trace?.admitted(admitted.unsaid)
+      options.trace?.admitted(admitted.unset)
       context = admitted.context
       work = context.work
       keepSystemMetadata(object, old)

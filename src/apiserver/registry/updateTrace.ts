@@ -16,8 +16,8 @@ import {
   noteOf,
   type Part,
   type Provenance,
-  unsaidAfter,
-  withoutUnsaid,
+  unsetAfter,
+  withoutUnset,
 } from './provenance.ts'
 
 interface TraceOptions {
@@ -37,7 +37,7 @@ export class UpdateTrace {
   readonly old: KubeObject
   /** A status says nothing about the rest. */
   readonly #ofStatus: boolean
-  #unsaid: FieldSet | undefined
+  #unset: FieldSet | undefined
   #sendsBack = true
   #named: FieldSet = EMPTY_SET
   #asked: Content | undefined
@@ -63,14 +63,14 @@ export class UpdateTrace {
   }
 
   /**
-   * Finds what a patch names without changing it: made onto an object where all that is unsaid has other values, it brings the
+   * Finds what a patch names without changing it: made onto an object where all that is unset has other values, it brings the
    * old ones back.
    */
   *patchedBy(make: (from: KubeObject) => Steps<KubeObject>): Steps<void> {
     if (this.#ofStatus) return
-    const unsaid = this.#before()
-    if (unsaid === EMPTY_SET) return
-    const other = marked(yield* cloneInSteps(this.old, new Pace()), unsaid)
+    const unset = this.#before()
+    if (unset === EMPTY_SET) return
+    const other = marked(yield* cloneInSteps(this.old, new Pace()), unset)
     yield
     let result: KubeObject
     try {
@@ -79,7 +79,7 @@ export class UpdateTrace {
       return // it tests for the old values, and so does not set them
     }
     yield
-    this.#named = echoedIn(result, this.old, unsaid)
+    this.#named = echoedIn(result, this.old, unset)
   }
 
   /** What the client wants, in the stored version, before defaults. */
@@ -118,20 +118,20 @@ export class UpdateTrace {
   *settle(object: KubeObject): Steps<{ kept: KubeObject; note?: string }> {
     const { type, part, current } = this.#options
     if (this.#ofStatus) return { kept: object, ...(current.note !== undefined && { note: current.note }) }
-    const unsaid = yield* unsaidAfter(
-      { unsaid: this.#before(), filled: this.#filled, old: this.old, now: object },
+    const unset = yield* unsetAfter(
+      { unset: this.#before(), filled: this.#filled, old: this.old, now: object },
       { sendsBack: this.#sendsBack, named: this.#named },
       type.schema,
     )
     yield
-    if (part === 'source') return { kept: object, note: noteOf(unsaid) }
-    if (unsaid === EMPTY_SET) return { kept: object }
-    return { kept: withoutUnsaid(object, unsaid, type.schema), note: BARE }
+    if (part === 'source') return { kept: object, note: noteOf(unset) }
+    if (unset === EMPTY_SET) return { kept: object }
+    return { kept: withoutUnset(object, unset, type.schema), note: BARE }
   }
 
   #before(): FieldSet {
     const { provenance, type, current, stored } = this.#options
-    this.#unsaid ??= provenance.before(type, current, stored)
-    return this.#unsaid
+    this.#unset ??= provenance.before(type, current, stored)
+    return this.#unset
   }
 }

@@ -179,7 +179,7 @@ export interface PreviewReceiver {
   /** `undefined`: it is not known yet. */
   consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined>
   /** A fault for each parameter that no Location defines on which the space places, and each selector that none matches, as far as known. */
-  saidOfNoLocation(write: PlacementWrite): Promise<readonly string[]>
+  locationFaults(write: PlacementWrite): Promise<readonly string[]>
 }
 
 /** Where previews are asked for; they go to one receiver. */

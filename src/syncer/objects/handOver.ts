@@ -15,7 +15,7 @@ import {
   union,
   unionAll,
 } from '../../apimachinery/apply/fieldSet.ts'
-import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../../apimachinery/apply/looseFields.ts'
+import { differingIn, keysOf, missingIn, partOf, unsetIn } from '../../apimachinery/apply/looseFields.ts'
 import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
@@ -50,7 +50,7 @@ export function releasedBy(
 /** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
 export function declaredAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
   const owned = ownedBy(made, SYNCER_MANAGER)
-  const undeclared = unsaidIn(copy, owned)
+  const undeclared = unsetIn(copy, owned)
   return isEmptySet(undeclared) ? undefined : recursiveDifference(owned, undeclared)
 }
 

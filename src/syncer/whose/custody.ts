@@ -1,6 +1,6 @@
 /**
- * Whose the cluster is while a syncer runs: asked before it serves, watched while it does, and found out again when the cluster
- * was out of sight. What does not belong together ends the syncer; what identity.ts says of one moment, this says of a whole run.
+ * Custody: the proof, for as long as a syncer runs, that mailbox and cluster belong together. It is asked before the syncer serves, watched
+ * while it does, and found out again when the cluster was out of sight. A contradiction ends the syncer. identity.ts judges one moment.
  */
 import type { SpaceClient } from '../../client/client.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'

@@ -23,7 +23,7 @@ t.test('of what concerns them, and no more than a response has room for', async 
   server.desks.previews.deliverTo({
     preview: async () => [],
     consequence: async () => undefined,
-    saidOfNoLocation: async write => {
+    locationFaults: async write => {
       asked.push(write)
       return Array.from({ length: 9 }, (_, i) => `fault ${i}`)
     },

@@ -19,7 +19,7 @@ server.desks.previews.deliverTo({
     asked.push(write)
     return await answer()
   },
-  saidOfNoLocation: async () => [],
+  locationFaults: async () => [],
 })
 const selecting = (env: string) => ({ locationSelectors: [{ matchLabels: { env } }], downsync: [{ apiGroup: 'apps' }] })
 const told = async (sent: Promise<{ code: number; headers: Record<string, unknown> }>): Promise<[number, string]> => {

@@ -46,7 +46,7 @@ const answering = {
     })
   },
   consequence: async () => undefined,
-  saidOfNoLocation: async () => [],
+  locationFaults: async () => [],
 }
 
 t.test('who places is asked about the objects as they would be stored', async t => {

@@ -69,7 +69,7 @@ class Scene {
   }
 
   /** As the center's own controllers are told. */
-  async unsaid(): Promise<string[] | undefined> {
+  async unset(): Promise<string[] | undefined> {
     const { type } = this.#target
     const stored = (await this.#heart.store.get(this.#heart.keyOf(type, 'n', 'web')))!
     const object = await this.read()
@@ -79,8 +79,8 @@ class Scene {
   }
 
   async says(...paths: string[]): Promise<boolean> {
-    const unsaid = await this.unsaid()
-    return paths.every(path => !unsaid?.includes(path))
+    const unset = await this.unset()
+    return paths.every(path => !unset?.includes(path))
   }
 }
 
@@ -97,28 +97,28 @@ t.test('the data of a Secret is said, also where it was written as stringData', 
   const scene = new Scene(await heart(t, travelling('source')), 'v1/secrets')
   await scene.create(secret({ a: '1' }))
   t.match(await scene.read(), { data: { a: 'MQ==' } })
-  t.same(await scene.unsaid(), ['.type'])
+  t.same(await scene.unset(), ['.type'])
   await scene.patch({ stringData: { b: '2' } })
-  t.same(await scene.unsaid(), ['.type'])
+  t.same(await scene.unset(), ['.type'])
   await scene.put(secret({ c: '3' }))
-  t.same(await scene.unsaid(), ['.type'])
+  t.same(await scene.unset(), ['.type'])
 })
 
 t.test('what defaults fill in is known, and nothing of it shows', async t => {
   const scene = await sceneOf(t)
   await scene.create(deployment('web', { revisionHistoryLimit: 3 }))
-  const unsaid = (await scene.unsaid())!
+  const unset = (await scene.unset())!
   for (const path of [REPLICAS, '.spec.strategy', '.spec.template.spec.containers[name="main"].imagePullPolicy'])
-    t.ok(unsaid.includes(path), path)
-  t.notOk(unsaid.some(path => path.startsWith('.metadata') || path.startsWith('.status')))
-  t.notOk(unsaid.includes('.spec.revisionHistoryLimit'))
+    t.ok(unset.includes(path), path)
+  t.notOk(unset.some(path => path.startsWith('.metadata') || path.startsWith('.status')))
+  t.notOk(unset.includes('.spec.revisionHistoryLimit'))
   t.notMatch(JSON.stringify(await scene.read()), /note/)
 })
 
 t.test('a kind without defaults is known to have none', async t => {
   const scene = new Scene(await heart(t, travelling('source')), 'v1/configmaps')
   await scene.create(configMap('web', { a: '1' }))
-  t.same(await scene.unsaid(), [])
+  t.same(await scene.unset(), [])
 })
 
 t.test('elsewhere nothing is kept', async t => {
@@ -132,12 +132,12 @@ t.test('whoever changes a field says it, and not what is beside it', async t => 
   const scene = await sceneOf(t)
   await scene.create(deployment('web'))
   await scene.patch({ spec: { strategy: { rollingUpdate: { maxSurge: 2 } } } })
-  const unsaid = (await scene.unsaid())!
-  t.notOk(unsaid.includes('.spec.strategy'))
-  t.notOk(unsaid.includes('.spec.strategy.rollingUpdate'))
-  t.ok(unsaid.includes('.spec.strategy.rollingUpdate.maxUnavailable'))
+  const unset = (await scene.unset())!
+  t.notOk(unset.includes('.spec.strategy'))
+  t.notOk(unset.includes('.spec.strategy.rollingUpdate'))
+  t.ok(unset.includes('.spec.strategy.rollingUpdate.maxUnavailable'))
   await scene.patch({ spec: { strategy: null } })
-  t.ok((await scene.unsaid())!.includes('.spec.strategy'), 'and takes it back by leaving it to defaults')
+  t.ok((await scene.unset())!.includes('.spec.strategy'), 'and takes it back by leaving it to defaults')
 })
 
 t.test('a patch that names a default says it, and is a change', async t => {
@@ -197,7 +197,7 @@ t.test('who names a struct with nothing in it says nothing of its fields', async
     }
     t.ok(await scene.says(REPLICAS), how)
     t.ok(
-      (await scene.unsaid())!.some(path => inside.startsWith(path)),
+      (await scene.unset())!.some(path => inside.startsWith(path)),
       `${how}: ${inside}`,
     )
     await scene.patch({ spec: { strategy: { rollingUpdate: { maxSurge: 1 } } } })
@@ -231,18 +231,18 @@ t.test('of an object from before, appliers say what was said; without them all w
     return new Scene(now)
   }
   const nobody = await stored(deployment('web'))
-  t.equal(await nobody.unsaid(), undefined)
+  t.equal(await nobody.unset(), undefined)
   const annotations = { [LAST_APPLIED]: JSON.stringify(deployment('web', { replicas: 1 })) }
   const applied = await stored({
     ...deployment('web', { replicas: 1, revisionHistoryLimit: 7 }),
     metadata: { name: 'web', annotations },
   })
-  const unsaid = (await applied.unsaid())!
-  t.notOk(unsaid.includes(REPLICAS))
-  t.notOk(unsaid.includes('.spec.revisionHistoryLimit'), 'what is no default somebody said')
-  t.ok(unsaid.includes('.spec.progressDeadlineSeconds'))
+  const unset = (await applied.unset())!
+  t.notOk(unset.includes(REPLICAS))
+  t.notOk(unset.includes('.spec.revisionHistoryLimit'), 'what is no default somebody said')
+  t.ok(unset.includes('.spec.progressDeadlineSeconds'))
   await applied.patch({ spec: { paused: true } })
-  t.ok((await applied.unsaid())!.includes('.spec.progressDeadlineSeconds'), 'and so it is kept from then on')
+  t.ok((await applied.unset())!.includes('.spec.progressDeadlineSeconds'), 'and so it is kept from then on')
 })
 
 t.test('a copy on its way is judged with its defaults, and stored as it was sent', async t => {

@@ -47,6 +47,7 @@ import { factOf } from '../join/workloads.ts'
 import type { Brake } from '../retention/brake.ts'
 import { NO_LOCATION } from '../status/placementReports.ts'
 import { type ImaginedPlacementsDeps, imaginedCarriers, imaginedPlacements } from './imaginedPlacements.ts'
+import { locationFaults } from './locationFaults.ts'
 import { consequenceOf } from './placementConsequence.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
@@ -58,7 +59,6 @@ import type { Imagined, Scene } from './previewScene.ts'
 import { movedCopies, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
 import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
-import { saidOfNoLocation } from './saidOfNoLocation.ts'
 import { unplacedSpace } from './unplacedSpace.ts'
 
 export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
@@ -122,11 +122,11 @@ export class PlacementPreviews implements PreviewReceiver {
     }
   }
 
-  async saidOfNoLocation(write: PlacementWrite): Promise<readonly string[]> {
+  async locationFaults(write: PlacementWrite): Promise<readonly string[]> {
     const { space } = write
     try {
       const work = this.#deps.turns.begin({ owner: space })
-      return await inSlices(saidOfNoLocation(this.#deps, write), work)
+      return await inSlices(locationFaults(this.#deps, write), work)
     } catch (err) {
       this.#deps.logger.warn({ space, err }, 'what an object says of Locations could not be compared with them')
       return []

@@ -1,6 +1,6 @@
 // Faults in annotations: all of a few, the first of many, and none that is as long as what a user wrote.
 import t from 'tap'
-import { listedFaults } from '../../src/controllers/toldFaults.ts'
+import { listedFaults } from '../../src/controllers/listedFaults.ts'
 
 t.test('a few faults are told as they are', async t => {
   t.same(listedFaults(['b', 'a']), ['b', 'a'])

@@ -1,6 +1,6 @@
 /**
- * Which fields of an object nobody said, through the `mutate` steps of admission. The steps that fill in add to them; a policy or
- * webhook of the space speaks for its authors, so whatever it changes is said.
+ * Unset fields: the fields of an object that no author set, through the `mutate` steps of admission. The steps that fill in add to them.
+ * A policy or webhook of the space is an author: each field that it changes is set.
  */
 import { EMPTY_SET, type FieldSet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { sameIn } from '../../apimachinery/apply/looseFields.ts'
@@ -10,18 +10,18 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import type { Admission } from './admission.ts'
 import { admittedIn, type Content, content } from './provenance.ts'
 
-export class UnsaidThrough {
+export class UnsetFields {
   readonly #object: KubeObject
   readonly #schema: Schema | undefined
-  #unsaid: FieldSet
-  /** What the steps that run now fill in, or say; and the object before them. */
+  #unset: FieldSet
+  /** Whether the steps that run now fill in; and the object before them. */
   #fillsIn: boolean | undefined
   #before: Content = {}
 
-  /** `unsaid` of `object`, which the steps change in place. */
-  constructor(object: KubeObject, unsaid: FieldSet, schema: Schema | undefined) {
+  /** `unset` of `object`, which the steps change in place. */
+  constructor(object: KubeObject, unset: FieldSet, schema: Schema | undefined) {
     this.#object = object
-    this.#unsaid = unsaid
+    this.#unset = unset
     this.#schema = schema
   }
 
@@ -30,13 +30,13 @@ export class UnsaidThrough {
     const fillsIn = next && next.fillsIn === true
     if (fillsIn === this.#fillsIn) return
     const now = content(this.#object)
-    if (this.#fillsIn) this.#unsaid = union(this.#unsaid, admittedIn(this.#before, now, this.#schema))
-    else if (this.#fillsIn === false) this.#unsaid = sameIn(this.#before, now, this.#unsaid)
+    if (this.#fillsIn) this.#unset = union(this.#unset, admittedIn(this.#before, now, this.#schema))
+    else if (this.#fillsIn === false) this.#unset = sameIn(this.#before, now, this.#unset)
     this.#fillsIn = fillsIn
-    if (fillsIn || (fillsIn === false && this.#unsaid !== EMPTY_SET)) this.#before = cloneJson(now)
+    if (fillsIn || (fillsIn === false && this.#unset !== EMPTY_SET)) this.#before = cloneJson(now)
   }
 
-  get unsaid(): FieldSet {
-    return this.#unsaid
+  get unset(): FieldSet {
+    return this.#unset
   }
 }

@@ -1,4 +1,4 @@
-/** Faults as they are told in annotations, which are short: users' own texts stand in them, and there may be thousands. */
+/** Faults as annotations list them, shortened: they quote users' own texts, and there may be thousands. */
 const MAX_CHARACTERS = 1000
 const MAX_FAULTS = 50
 

@@ -1,6 +1,6 @@
 /**
- * Sayings of an object that fit no Location to which placements of its space lead. Such are selectors of a Customizer that match none, and
- * parameters that neither a Location nor the Customizer for it defines. Before the first placement all Locations count that the
+ * Faults of an object that concern all Locations to which placements of its space lead. They are selectors of a Customizer that match no
+ * Location, and parameters that neither a Location nor its Customizer defines. Before the first placement all Locations count that the
  * space may place on.
  */
 import { objects } from '../../../apimachinery/fields.ts'
@@ -25,7 +25,7 @@ import type { SourceReaderDeps } from '../copies/sourceReader.ts'
 import { undefinedParameters } from '../copies/undefinedParameters.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 
-export interface SaidOfNoLocationDeps {
+export interface LocationFaultsDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'waysOf'>
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
@@ -43,8 +43,8 @@ const MAX_WAYS = 200_000
 const SHOWN = 100
 
 /** Nothing is found while a placement of the space is not known, and in a space that may place nowhere. */
-export function* saidOfNoLocation(
-  deps: SaidOfNoLocationDeps,
+export function* locationFaults(
+  deps: LocationFaultsDeps,
   { space, object, customizer: beside }: PlacementWrite,
 ): Steps<string[]> {
   const names = wantsExpansion(object) ? yield* namesIn(object) : new Set<string>()
@@ -82,7 +82,7 @@ export function* saidOfNoLocation(
 
 /** Each is looked at once. `undefined`: one of them settles it, or they are not known, or too many ways lead to them. */
 function* locationsOf(
-  { join, knows, location }: SaidOfNoLocationDeps,
+  { join, knows, location }: LocationFaultsDeps,
   space: string,
   settles: (location: KubeObject) => boolean,
 ): Steps<Set<KubeObject> | undefined> {
@@ -106,7 +106,7 @@ function* locationsOf(
 
 /** The same of those that the space may place on. */
 function* grantedLocations(
-  { locationsFor }: SaidOfNoLocationDeps,
+  { locationsFor }: LocationFaultsDeps,
   space: string,
   settles: (location: KubeObject) => boolean,
 ): Steps<Set<KubeObject> | undefined> {

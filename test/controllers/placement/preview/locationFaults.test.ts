@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../../src/apimachinery/steps.ts'
-import { saidOfNoLocation } from '../../../../src/controllers/placement/preview/saidOfNoLocation.ts'
+import { locationFaults } from '../../../../src/controllers/placement/preview/locationFaults.ts'
 import { CUSTOMIZERS, LOCATIONS } from '../../../../src/placement/words/placement.ts'
 import { configMap, EDGE, world } from '../translatorWorld.ts'
 import { scene } from './previewScene.ts'
@@ -11,7 +11,7 @@ const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'tru
 
 t.test('a name that any Location defines is none of them', async t => {
   const { server, previewer } = await scene(t)
-  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
+  const told = (object: KubeObject) => previewer().locationFaults({ space: 'wds1', object })
   t.same(await told(configMap('new', { v: '%(loc-name) %(env) %%(no)' }, expanding)), [])
   t.same(await told(configMap('new', { v: '%(loc-nme) %(here)' }, expanding)), [
     'parameter "loc-nme" is not defined in any Location that this space places on; did you mean "loc-name"? For the text itself write %%(loc-nme)',
@@ -34,7 +34,7 @@ t.test('a name that any Location defines is none of them', async t => {
 
 t.test('a Customizer defines parameters of its own, for itself and for what names it', async t => {
   const { server, wds, previewer } = await scene(t)
-  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
+  const told = (object: KubeObject) => previewer().locationFaults({ space: 'wds1', object })
   const parameters = [
     { values: { tier: 'x' } },
     { locationSelector: { matchLabels: { env: 'nowhere' } }, values: { lost: 'x' } },
@@ -61,7 +61,7 @@ t.test('a Customizer defines parameters of its own, for itself and for what name
 
 t.test('a selector of a Customizer that matches none of them is told with what none has', async t => {
   const { previewer } = await scene(t)
-  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
+  const told = (object: KubeObject) => previewer().locationFaults({ space: 'wds1', object })
   const where = (matchLabels: object) => ({ locationSelector: { matchLabels } })
   const object = {
     apiVersion: EDGE,
@@ -85,7 +85,7 @@ t.test(
   async t => {
     const { server, previewer } = await world(t)
     await server.quiet()
-    const told = (space: string, object: KubeObject) => previewer().saidOfNoLocation({ space, object })
+    const told = (space: string, object: KubeObject) => previewer().locationFaults({ space, object })
     const object = configMap('new', { v: '%(nobody) %(loc-name)' }, expanding)
     t.same(await told('wds1', object), [
       'parameter "nobody" is not defined in any Location that this space may place on; for the text itself write %%(nobody)',
@@ -115,8 +115,8 @@ t.test('a Customizer that is written beside an object counts as it is there', as
     metadata: { name: 'coming', namespace: 'commonstuff' },
     parameters: [{ values: { tier: 'x' } }],
   }
-  t.match(await previewer().saidOfNoLocation({ space: 'wds1', object }), [/^parameter "tier" is not defined/])
-  t.same(await previewer().saidOfNoLocation({ space: 'wds1', object, customizer }), [])
+  t.match(await previewer().locationFaults({ space: 'wds1', object }), [/^parameter "tier" is not defined/])
+  t.same(await previewer().locationFaults({ space: 'wds1', object, customizer }), [])
 })
 
 t.test('no more Locations are looked at than it takes, however many placements lead to them', async t => {
@@ -136,7 +136,7 @@ t.test('no more Locations are looked at than it takes, however many placements l
       locationsFor: () => [],
       customizer: () => undefined,
     }
-    return atOnce(saidOfNoLocation(deps, { space: 'wds1', object: configMap('new', { v }, expanding) }))
+    return atOnce(locationFaults(deps, { space: 'wds1', object: configMap('new', { v }, expanding) }))
   }
   t.same(told(2, '%(env)'), [])
   t.equal(looked, 1)
