@@ -20,7 +20,10 @@ export const ACCESS_FLAGS: readonly Setting[] = [
     description: 'put before user names; - for none; default: none for the claim email, else the issuer URL and #',
   },
   { flags: '--oidc-groups-claim <claim>', description: 'claim with one group or a list of them' },
-  { flags: '--oidc-groups-prefix <prefix>', description: 'put before groups' },
+  {
+    flags: '--oidc-groups-prefix <prefix>',
+    description: 'put before groups; groups that begin with system: are left out, and such users refused',
+  },
   {
     flags: '--oidc-required-claim <claim=value...>',
     description: 'claims that ID tokens must have with these values',
@@ -34,7 +37,8 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   },
   {
     flags: '--service-account-max-token-expiration <duration>',
-    description: 'longest life of a ServiceAccount token on request, 1h or more; 0: as long as anybody may ask for',
+    description:
+      'longest life of a ServiceAccount token on request, 1h or more; a longer request gets this, and the answer shows it; 0: 2^32 seconds',
     default: '8760h',
   },
   { flags: '--audit-policy-file <file>', description: 'YAML audit.k8s.io/v1 Policy: which requests are recorded' },

@@ -178,7 +178,8 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--tls-sni-cert-key <cert,key>',
-    description: 'files (PEM) of a certificate for the names in it; all other names have the one of the own authority',
+    description:
+      "files (PEM) of a certificate for the names in it, read anew within a minute; other names have the one of the server's authority",
   },
   {
     flags: '--external-ca-file <file>',
@@ -190,7 +191,8 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--kubeconfig-secret <name>',
-    description: 'Secret (or namespace/name) of the cluster it runs in that gets kubeconfigs for outside and inside',
+    description:
+      'Secret (or namespace/name) of the cluster it runs in that gets external.kubeconfig, cluster.kubeconfig (by --internal-address) and admin.kubeconfig, at each start, renewal and hour',
   },
   HOST_KUBECONFIG,
   {
@@ -223,7 +225,8 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--ensure-imw <paths...>',
-    description: 'inventory spaces that are made at each start where they are missing',
+    description:
+      'inventory spaces that each start makes where they are missing, with those above them; a failure is logged',
     list: true,
     alias: 'ENSURE_IMW',
   },
@@ -266,7 +269,8 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--enable-priority-and-fairness [bool]',
-    description: 'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come',
+    description:
+      'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come, so that one crowd can crowd out all others',
     default: true,
     boolean: true,
   },
@@ -278,7 +282,8 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--disk-reserve-mib <n>',
-    description: 'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 96 to 256',
+    description:
+      'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 96 to 256. As much as the disk has is refused',
     number: true,
   },
   {
@@ -293,7 +298,7 @@ export const START: readonly Setting[] = [
 export const HEALTH_ADDRESS: Setting = {
   flags: '--health-address <host:port>',
   description:
-    'where a syncer tells how it is (/healthz, /readyz, /metrics), without asking who wants to know; none: nowhere',
+    'address of the plain HTTP port of a syncer, open to everybody: /healthz, /readyz, /metrics, /status; none: no port. A taken default port moves to the next free one of 16',
 }
 
 export const SYNC_TARGET_NAME: Setting = {
@@ -308,7 +313,8 @@ export const SYNCER: readonly Setting[] = [
   { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
   {
     flags: '--state-dir <dir>',
-    description: 'where the cursor, and the credential that came by a bootstrap kubeconfig, are kept over restarts',
+    description:
+      'folder of the cursor, the mirror and the credential of a bootstrap kubeconfig, for one syncer at a time; without it each start reads the whole mailbox, and needs the center. On a full disk it works on and retries every 30 s; damage is put aside as mailbox.damaged',
   },
   {
     flags: '--credential-secret <namespace/name>',
@@ -346,7 +352,13 @@ export const SYNCER: readonly Setting[] = [
     default: false,
     boolean: true,
   },
-  { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
+  {
+    flags: '--qps <n>',
+    description:
+      'requests per second to the cluster, at most 16 under way; 0: no limit. 429 halves the number for a time',
+    default: 1000,
+    number: true,
+  },
   { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
   HEALTH_ADDRESS,
   ...LOG,
