@@ -104,7 +104,7 @@ export async function selfSubjectRulesReview(
   const granted = await context.authorizer.rulesFor(context.user, context.space, namespace)
   const rules = listed(granted.rules)
   const left = granted.rules.length - rules.length
-  const errors = left === 0 ? granted.errors : [...granted.errors, `${left} further rules are not told`]
+  const errors = left === 0 ? granted.errors : [...granted.errors, `${left} further rules are left out`]
   return answered(body, specOf(body), {
     resourceRules: rules
       .filter(rule => rule.resources !== undefined && rule.resources.length > 0)

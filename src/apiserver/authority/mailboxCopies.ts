@@ -27,7 +27,7 @@ export function mailboxCopies(tree: Pick<SpaceTree, 'pathOf'>): Admission {
       if (operation === 'UPDATE' && !isProjected(old) && isProjected(object)) throw marked(request)
       if (isProjected(old) && (operation === 'DELETE' || !equalJson(exceptStatus(object), exceptStatus(old)))) {
         const why =
-          'it is on its way to a cluster, and in a mailbox only its status can be written; change it in the workload space that it comes from'
+          'it is a copy on its way to a cluster, so only its status can be written; change the object in its workload space'
         throw refusal(request, why)
       }
     },

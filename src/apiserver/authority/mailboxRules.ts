@@ -80,7 +80,7 @@ export class MailboxRules implements BuiltinRules {
     }
     const { group, subresource, namespace, name } = resource
     if (READS.has(verb)) return subresource === '' || subresource === 'status' ? ALLOWED : no(MAY)
-    if (isOnlooker(user)) return no('a token that was asked for as a dry run reads only')
+    if (isOnlooker(user)) return no('a token of a dry run reads only')
     const isChange = verb === 'update' || verb === 'patch'
     if (subresource === 'status') return isChange && (isReport(resource) || !hasOwnStatus(resource)) ? ALLOWED : no(MAY)
     if (subresource === OUTCOME_SUBRESOURCE) return verb === 'update' && isReport(resource) ? ALLOWED : no(MAY)

@@ -28,7 +28,7 @@ export function reportLimit(tree: Pick<SpaceTree, 'pathOf'>): BodyCheck {
     if (effectiveUser(user, space).name !== SYNCER_USER || !isMailbox(tree.pathOf(space) ?? '')) return
     throw new StatusError(
       'RequestEntityTooLarge',
-      `Request entity too large: limit is ${REPORT_LIMIT_BYTES} for a status that a syncer reports; send a patch of the status alone, and shorten what the cluster says there`,
+      `Request entity too large: limit is ${REPORT_LIMIT_BYTES} for a status that a syncer reports. Send a patch of the status alone, and shorten its text in the cluster`,
     )
   }
 }

@@ -10,7 +10,7 @@ import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 
 export const DEFAULT_ACCOUNT_STAYS =
-  'each cluster has its own ServiceAccount "default", so this one stays in the space; say what Pods in clusters are to have, such as imagePullSecrets, in the Pods or in a ServiceAccount of another name'
+  'each cluster has its own ServiceAccount "default", so this one stays in the space. Set values for Pods in clusters, such as imagePullSecrets, in the Pods or in a ServiceAccount of another name'
 const BOOTSTRAP_TOKEN = 'bootstrap.kubernetes.io/token'
 const NAMING = ['imagePullSecrets', 'secrets', 'automountServiceAccountToken'] as const
 

@@ -60,11 +60,11 @@ export function flowMetrics(control: FlowControl): Metric[] {
     perLevel('lower_limit_seats', 'Seats that nobody else ever has.', ({ bounds }) => bounds.min),
     perLevel('upper_limit_seats', 'Seats that a level has at most.', ({ bounds }) => bounds.max),
     perLevel('current_limit_seats', 'Seats that a level has now.', ({ set }) => set.limit),
-    perLevel('demand_seats', 'Seats in use and asked for now.', ({ set }) => set.demand.value),
+    perLevel('demand_seats', 'Seats in use and wanted now.', ({ set }) => set.demand.value),
     perLevel('demand_seats_high_watermark', 'The most of that in the last period.', ({ demand }) => demand.peak),
     perLevel('demand_seats_average', 'The average of that in the last period.', ({ demand }) => demand.average),
     perLevel('demand_seats_stdev', 'Its deviation.', ({ demand }) => demand.deviation),
-    perLevel('demand_seats_smoothed', 'What a level is taken to need.', ({ smoothed }) => smoothed),
+    perLevel('demand_seats_smoothed', 'Seats that a level is expected to need.', ({ smoothed }) => smoothed),
     perLevel('target_seats', 'Seats that it was to have.', ({ target }) => target),
     metric('seat_fair_frac', 'gauge', 'Which part of their targets all levels have.', () => [
       [{}, control.fairFraction],

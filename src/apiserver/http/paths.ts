@@ -80,7 +80,7 @@ function withoutSlash(path: string): string {
 function notInSpaces(path: string): StatusError {
   return new StatusError(
     'NotFound',
-    `a space has no ${path} of its own: it is about the whole server, and at ${path} for who has the right to get it in root`,
+    `a space has no ${path} of its own: the server has one, at ${path}, for users with the right to get it in root`,
     {},
   )
 }

@@ -24,12 +24,12 @@ const DRY_RUN = query('dryRun', 'string', 'Do everything but keep the result. Th
 const FIELD_MANAGER = query(
   'fieldManager',
   'string',
-  'Who makes the change, for managed fields; at most 128 printable characters.',
+  'The author of the change in managed fields; at most 128 printable characters.',
 )
 const FIELD_VALIDATION = query(
   'fieldValidation',
   'string',
-  'What to do about unknown and duplicate fields: Ignore, Warn or Strict.',
+  'Treatment of unknown and duplicate fields: Ignore, Warn or Strict.',
 )
 const FORCE = query('force', 'boolean', 'Take fields from other managers. For apply requests only.')
 const RESOURCE_VERSION = query('resourceVersion', 'string', 'At which version to read.')
@@ -47,7 +47,7 @@ const DELETION = [
   DRY_RUN,
   query('gracePeriodSeconds', 'integer', 'How long the object may take to end, in seconds.'),
   query('orphanDependents', 'boolean', 'Deprecated: use propagationPolicy.'),
-  query('propagationPolicy', 'string', 'What becomes of dependents: Orphan, Background or Foreground.'),
+  query('propagationPolicy', 'string', 'The fate of dependents: Orphan, Background or Foreground.'),
 ]
 
 /** Parameters of lists, which may be watched, and of the older paths of watches. */

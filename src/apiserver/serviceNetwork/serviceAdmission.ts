@@ -117,7 +117,7 @@ class Allocation {
     const given = this.#give(addresses)
     if (given === undefined) {
       if (this.#wasWithout) return
-      const why = `failed to allocate a serviceIP: range is full: the Services of this space have all ${addresses.size} addresses of ${addresses.text}; delete some, or have the server started with a larger --service-cluster-ip-range`
+      const why = `failed to allocate a serviceIP: range is full: the Services of this space have all ${addresses.size} addresses of ${addresses.text}. Delete some, or start the server with a larger --service-cluster-ip-range`
       throw this.#refused(fieldError.invalid('spec.clusterIPs', requested, why))
     }
     Object.assign(spec, { clusterIP: given, clusterIPs: [given] })
@@ -175,7 +175,7 @@ class Allocation {
     if (this.#request.context.dryRun) return undefined
     const given = this.#give(this.#ports)
     if (given !== undefined || this.#wasWithout) return given
-    const why = `failed to allocate a nodePort: range is full: the Services of this space have all ports of ${this.#ports.text}; delete some, or have the server started with a larger --service-node-port-range`
+    const why = `failed to allocate a nodePort: range is full: the Services of this space have all ports of ${this.#ports.text}. Delete some, or start the server with a larger --service-node-port-range`
     throw this.#refused(fieldError.invalid(field, 0, why))
   }
 

@@ -102,7 +102,7 @@ export class DiskRoom implements Room {
 }
 
 const SHORT =
-  'the disk is short: growth is refused, deletions and reads go on; make room on the disk of the data dir, or give it a larger one'
+  'the disk is short: growth is refused, deletions and reads go on. Make room on the disk of the data dir, or give it a larger one'
 
 /** Users hear no figures of the server. */
 const MESSAGE = 'its disk is nearly full; delete what is not needed, or tell who runs it'

@@ -145,7 +145,10 @@ export class SpaceManager {
         return current
       })
     } catch (refusal) {
-      this.#deps.log.warn({ err: refusal, space: view.id, workspace: view.name }, 'a Workspace could not be told why')
+      this.#deps.log.warn(
+        { err: refusal, space: view.id, workspace: view.name },
+        'the status of a Workspace could not be written',
+      )
     }
   }
 

@@ -29,15 +29,15 @@ export const ANSWER_COMMANDS: readonly PluginCommand[] = [
     line: 'why <object...>',
     summary: 'explain where an object of a workload space goes, where not and why, and what became of it',
     notes: `Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
-Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`,
+Exit codes: 0 it was answered, 1 there is no such object, or no answer.`,
     flags: [...COMMON, NAMESPACE, SPACE, CLUSTER, WATCH, WIDE_OUTPUT],
     load: async () => (await import('./answers/why/whyCommand.ts')).whyCommand,
   },
   {
     line: 'status',
     summary: 'show the placements of a workload space and the clusters that it may use, troubles first',
-    notes: `-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told. With --exit-code:
-0 all is well, 1 something is in trouble or not known, 2 it cannot be told.`,
+    notes: `-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 there is no answer. With --exit-code:
+0 all is well, 1 something is in trouble or not known, 2 there is no answer.`,
     flags: [
       ...COMMON,
       flag('-n, --namespace <name>', '', { hidden: true }),
@@ -52,8 +52,8 @@ Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
   {
     line: 'preview',
     summary: 'show what kubectl apply of files would change in which clusters; nothing is changed',
-    notes: `Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing would change in any cluster, 1 something would,
-2 it could not be found out, or something would be invalid in a cluster, 3 more would be deleted than --max-deletes.`,
+    notes: `Values of Secrets are shown as hashes. Exit codes as of kubectl diff: 0 no change, 1 a change,
+2 unknown, or invalid in a cluster, 3 more would be deleted than --max-deletes.`,
     mistaken: TROUBLE,
     flags: [
       ...COMMON,
@@ -72,8 +72,8 @@ Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
   {
     line: 'diff <object...>',
     summary: 'compare what clusters should have of an object with what they have now',
-    notes: `Clusters are read by their syncers: of what is there now, the fields that the center sets. Where that cannot be, it is said, and what
-was last reported stands; so it is with --no-live. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`,
+    notes: `Syncers read the present fields that the center sets in their clusters. Where none answers, and with --no-live, the last report
+stands, and the output says so. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`,
     mistaken: TROUBLE,
     flags: [
       ...COMMON,
@@ -90,7 +90,7 @@ was last reported stands; so it is with --no-live. Values of Secrets are shown a
     summary: 'wait until the objects of files are in all clusters where they are placed; nothing is applied',
     notes: `Objects count at the resourceVersion that they have when the command begins. An EdgePlacement in the files counts as all that it selects; Namespaces
 that nothing selects, and what stays in the space, are not waited for. Exit codes: 0 all of it is there, 1 the time is over, or an object is placed
-nowhere, 2 it could not be found out.`,
+nowhere, 2 unknown.`,
     mistaken: TROUBLE,
     flags: [
       ...COMMON,

@@ -67,7 +67,7 @@ a whole team, each member signs in, and --for names the file. The name of a team
     flag('--oidc-extra-scope <scope>', 'scope to ask for beside openid, repeatable: groups, email', {
       parse: REPEATED,
     }),
-    flag('--token-file <file>', 'put this token into it, "-": from standard input, once the server said whose it is'),
+    flag('--token-file <file>', 'put this token into it, "-": from standard input, once the server has named its user'),
     flag(
       '-o, --output <file>',
       'where it goes, "-" for stdout, json, yaml or name for that form there; default: <user>.kubeconfig',

@@ -99,7 +99,9 @@ async function useInventory(
     return [binding.object, object]
   } catch (error) {
     if (!isStatusError(error, 'Forbidden', 'NotFound')) throw error
-    terminal.err(`Note: ${path} may place nothing on ${inventory} yet. Who administers that inventory grants it with:`)
+    terminal.err(
+      `Note: ${path} may place nothing on ${inventory} yet. An administrator of that inventory grants it with:`,
+    )
     terminal.err(`  ${grantLine(inventory, path, ...(cluster === undefined ? [] : ['--id', cluster]), ...ALL_OF_IT)}`)
     return [binding.object]
   }

@@ -73,7 +73,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   {
     flags: '--client-certificate-networks <networks...>',
     description:
-      'networks whose clients are asked for a certificate: addresses, CIDR ranges, localhost; default: all; elsewhere certificates count for nothing',
+      'networks with clients that may show a certificate: addresses, CIDR ranges, localhost; default: all; elsewhere certificates count for nothing',
     list: true,
   },
   {

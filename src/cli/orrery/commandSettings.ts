@@ -263,14 +263,14 @@ export const START: readonly Setting[] = [
   {
     flags: '--api-threads <n>',
     description:
-      'threads beside the main one that answer GETs, lists and watches; left out: none up to two cores, else one less than the cores, 4 at most',
+      'threads beside the main one that answer GETs, lists and watches. Default: none up to two cores, else one less than the cores, 4 at most',
     number: true,
     minimum: 0,
   },
   {
     flags: '--enable-priority-and-fairness [bool]',
     description:
-      'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come, so that one crowd can crowd out all others',
+      'let requests wait in fair queues. false: refuse those beyond the two numbers above, so that one crowd can keep out all others',
     default: true,
     boolean: true,
   },
@@ -314,7 +314,7 @@ export const SYNCER: readonly Setting[] = [
   {
     flags: '--state-dir <dir>',
     description:
-      'folder of the cursor, the mirror and the credential of a bootstrap kubeconfig, for one syncer at a time; without it each start reads the whole mailbox, and needs the center. On a full disk it works on and retries every 30 s; damage is put aside as mailbox.damaged',
+      'folder of the cursor, the mirror and the credential of a bootstrap kubeconfig, for one syncer at a time. Without it each start reads the whole mailbox, and needs the center. On a full disk it works on and retries every 30 s; damage is put aside as mailbox.damaged',
   },
   {
     flags: '--credential-secret <namespace/name>',

@@ -46,7 +46,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
   {
     name: 'start',
     summary: 'run the server: spaces, controllers and their API',
-    notes: 'Exit codes: 0 it was asked to end, 1 it cannot start, or not go on.',
+    notes: 'Exit codes: 0 an orderly end, 1 it cannot start, or not go on.',
     settings: START,
     load: async () => (await import('./server/start.ts')).start,
   },
@@ -54,7 +54,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     name: 'syncer',
     summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
     notes:
-      'Exit codes: 0 it was asked to end, 1 it cannot go on. With --dry-run: 0 nothing is to do, 1 something is, 2 some of it is\n' +
+      'Exit codes: 0 an orderly end, 1 it cannot go on. With --dry-run: 0 nothing is to do, 1 something is, 2 some of it is\n' +
       'refused or fails, 3 it could not be found out.',
     settings: SYNCER,
     // beside it, 1 says that there is something to do
@@ -219,7 +219,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
         name: 'delete',
         summary: 'delete one object, so that the server can start again',
         notes:
-          'Watchers and syncers are told of the deletion once the server runs. Finalizers are not waited for, and what\n' +
+          'Watchers and syncers see the deletion once the server runs. Finalizers are not waited for, and what\n' +
           'the object holds (of a Namespace, a Workspace, a CustomResourceDefinition) stays. Keep what "store get" prints.',
         settings: STORED_OBJECT,
         inFile: START,

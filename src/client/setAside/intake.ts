@@ -61,7 +61,7 @@ export class Intake {
     const { space, resource, namespace, name } = event
     logger.warn(
       { space, resource, namespace, name, deaths: hold.deaths, nextTry: new Date(hold.untilMs).toISOString() },
-      'the server ended while a controller was told of this object: until it has been, the controller waits; mend or delete it',
+      'the server ended while a controller took in this object: the controller waits until it has; mend or delete it',
     )
   }
 

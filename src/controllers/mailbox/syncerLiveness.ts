@@ -327,7 +327,7 @@ class SyncerLiveness {
     if (conditionOf({ status }, 'Ready') === undefined || is === isReady(target)) return
     const fields = { space: targetSpace, syncTarget: targetName, reason: reasonIn(status) }
     if (is) this.#log.log('info', fields, 'the syncer of a cluster is there')
-    else this.#log.log('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
+    else this.#log.log('warn', fields, 'the syncer of a cluster is silent: the cluster keeps its content')
   }
 }
 

@@ -25,7 +25,7 @@ export function readyCondition(alive: boolean, speech: Speech | undefined): Cond
     return { type, status: 'False', reason: UNSUPPORTED, message: 'the syncer was turned away; see SyncerSupported' }
   return alive
     ? { type, status: 'True', reason: ALIVE, message: 'the syncer reports' }
-    : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
+    : { type, status: 'False', reason: 'SyncerSilent', message: 'the syncer has been silent for a while' }
 }
 
 /** Whether this center works with the release of the syncer. */
@@ -80,7 +80,7 @@ export function pausedCondition(target: KubeObject, answers: unknown, alive: boo
       : { type, status: 'False', reason: 'NotPaused', message: 'the syncer carries' }
   }
   if (!holds) {
-    const message = 'the syncer has not yet said that it holds still: it may still write to the cluster'
+    const message = 'the syncer has not yet confirmed the pause: it may still write to the cluster'
     return { type, status: 'True', reason: alive ? 'WaitingForSyncer' : 'SyncerSilent', message }
   }
   const message = 'nothing is applied to the cluster and nothing deleted from it; its mailbox is kept up to date'

@@ -123,8 +123,8 @@ const componentStatuses: Printer = {
     column('Status', o => ({ True: 'Healthy', False: 'Unhealthy' })[healthy(o, 'status')] ?? 'Unknown', {
       description: 'Whether the component is healthy.',
     }),
-    column('Message', o => healthy(o, 'message'), { description: 'What the component says.' }),
-    column('Error', o => healthy(o, 'error'), { description: 'Why the component could not be asked.' }),
+    column('Message', o => healthy(o, 'message'), { description: 'The message of the component.' }),
+    column('Error', o => healthy(o, 'error'), { description: 'The cause why the component gave no answer.' }),
   ],
 }
 const podTemplates: Printer = {

@@ -23,7 +23,7 @@ const base = printerWith(
       },
       { description: 'How many of the containers are ready to serve.' },
     ),
-    column('Status', pod => summarize(pod).status, { description: 'What the containers are doing, as one word.' }),
+    column('Status', pod => summarize(pod).status, { description: 'The state of the containers, in one word.' }),
     column('Restarts', (pod, now) => restartsCell(summarize(pod), now), {
       description: 'How often containers were restarted, and when last.',
     }),

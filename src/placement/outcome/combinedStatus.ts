@@ -245,7 +245,7 @@ function conditionOfAll(type: string, shares: readonly Share[]): Condition {
 }
 
 function unreported(type: string): Condition {
-  return { type, status: 'Unknown', reason: 'NotReported', message: 'nothing is heard of it yet' }
+  return { type, status: 'Unknown', reason: 'NotReported', message: 'it has not reported yet' }
 }
 
 function conditionsIn({ conditions }: Fields): Condition[] {

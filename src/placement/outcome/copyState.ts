@@ -70,7 +70,7 @@ export const CARRIED_UP: Reason = {
 }
 
 const plain = (state: CopyState, message = ''): CopyVerdict => ({ state, reason: state, message })
-const STALE = plain('Stale', 'nothing is heard of the cluster')
+const STALE = plain('Stale', 'the cluster is silent')
 const UNREACHABLE: CopyVerdict = {
   state: 'Stale',
   reason: 'ClusterUnreachable',

@@ -196,7 +196,7 @@ export class ObjectWriter {
       const fields = fieldsOf(key, live.metadata.uid)
       this.#deps.logger.warn(
         fields,
-        `what the center said of it stays in the cluster, for it is not valid without: ${error.message}`,
+        `the center's fields stay in the cluster, for the object is not valid without them: ${error.message}`,
       )
       const held = heldCopy(live, declaredIn(live))
       return await this.#applyDeclared(target, { ...held, metadata: copy.metadata })

@@ -59,7 +59,7 @@ export class LiveAnswers {
       try {
         await this.#deps.mailbox.update(SYNCER_CONFIGS, body, { subresource: OUTCOME_SUBRESOURCE })
       } catch (error) {
-        this.#deps.logger.debug({ err: error }, 'the center did not hear what the cluster holds')
+        this.#deps.logger.debug({ err: error }, 'the report of live content did not reach the center')
       }
     }
     this.#isAnswering = false

@@ -140,7 +140,7 @@ export class OutcomeReporter {
       this.#reported = undefined
       this.#quietMs = this.#deps.everyMs
       this.#gatherMs = 0
-      logger.warn({ err: error }, 'the center did not hear what became of what it placed')
+      logger.warn({ err: error }, 'the report of outcomes did not reach the center')
       return 'lost'
     }
   }

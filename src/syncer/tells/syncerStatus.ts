@@ -56,7 +56,7 @@ export function metricsOf(status: SyncerStatus, { residentBytes, cpuSeconds }: P
   add('orrery_syncer_complete', 'Whether all of the mailbox is known.', flag(status.complete))
   add('orrery_syncer_objects', 'Objects of the mailbox.', status.objects)
   if (status.heard !== undefined)
-    add('orrery_syncer_heard_revision', 'Revision of the center up to which it was heard.', status.heard)
+    add('orrery_syncer_heard_revision', 'Revision of the center up to which the mailbox is known.', status.heard)
   add('orrery_syncer_waiting', 'Keys that wait or are being worked on.', {
     'queue="down"': waiting.down,
     'queue="status"': waiting.status,

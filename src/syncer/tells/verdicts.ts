@@ -86,7 +86,7 @@ export function finished({ health, message }: HealthVerdict): Trouble {
 /** A quarrel about fields that somebody in the cluster changes again and again. `sent` and `live`: the object as it was sent, and as it is there. */
 export function fought(key: SyncKey, sent: Readonly<KubeObject>, live: Readonly<KubeObject>): Trouble {
   const altered = alteredFields(key, sent, live)
-  const rest = `${lastManagerOf(live)} keeps changing it, and it is put back ever more slowly; to leave a field to the cluster, name it in spec.ignoreDifferences of the EdgePlacement`
+  const rest = `${lastManagerOf(live)} keeps changing it, and the syncer restores it ever more slowly. To leave a field to the cluster, name it in spec.ignoreDifferences of the EdgePlacement`
   const room = MAX_MESSAGE - rest.length - 2
   const words = altered ? `${differenceWords(altered.differences, altered.count, room)}: ` : ''
   return { state: 'drifted', reason: 'Fought', message: words + rest }

@@ -24,7 +24,7 @@ export class StatusLimit {
       this.#logged.add(text)
       this.#logger.warn(
         fieldsOf(key),
-        `the status of this object is larger than ${STATUS_LIMIT_BYTES} bytes of JSON: the center does not hear of it until ` +
+        `the status of this object is larger than ${STATUS_LIMIT_BYTES} bytes of JSON: it is not reported to the center until ` +
           'it is smaller',
       )
     }

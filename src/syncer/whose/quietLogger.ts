@@ -47,7 +47,7 @@ export function quietLogger({ logger, isReported, clock }: QuietLoggerOptions): 
     const lines = isLogged && text !== '' ? countLine(message) : 0
     if (!isLogged || lines > LINES_LIMIT) logger.debug(fields, message)
     else logger[level](plain(fields), text === '' ? message : `${message}: ${text}`)
-    if (lines === LINES_LIMIT) logger[level]({}, `${message}: so many times that no more is told of it for a while`)
+    if (lines === LINES_LIMIT) logger[level]({}, `${message}: so often that further lines are left out for a while`)
   }
   return {
     debug: (fields, message) => logger.debug(fields, message),

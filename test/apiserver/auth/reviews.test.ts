@@ -116,7 +116,7 @@ t.test('SelfSubjectRulesReview of more than is told', async t => {
   const rulesFor = async () => ({ rules, errors: ['a'] })
   const review = body('SelfSubjectRulesReview', { namespace: 'ns' })
   const { status } = await reviews.selfSubjectRulesReview(review, { space: 's1', user, authorizer: { rulesFor } })
-  t.match(status, { incomplete: true, evaluationError: '[a, 51 further rules are not told]' })
+  t.match(status, { incomplete: true, evaluationError: '[a, 51 further rules are left out]' })
   t.equal((status as { resourceRules: unknown[] }).resourceRules.length, 49)
 })
 

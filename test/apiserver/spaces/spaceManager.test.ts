@@ -181,7 +181,7 @@ t.test('other spaces do not wait for one that fails for ever', async t => {
   await until(() => w.errors().length > 0, 'the error')
   await w.clock.advance(3_600_000)
   t.equal(w.errors().length, 1)
-  t.equal(w.log.filter(line => line.text === 'a Workspace could not be told why').length, 1)
+  t.equal(w.log.filter(line => line.text === 'the status of a Workspace could not be written').length, 1)
   w.faults.update = () => {}
   await w.make('fine')
   await until(() => w.tree.resolve('root:fine').found, 'the space')

@@ -136,7 +136,7 @@ t.test('who may not grant gets the line to ask for, and it grants the same', asy
       "Current workspace is 'root:team' (type root:workload).",
     ],
     err: [
-      'Note: root:team may place nothing on root:imw1 yet. Who administers that inventory grants it with:',
+      'Note: root:team may place nothing on root:imw1 yet. An administrator of that inventory grants it with:',
       `  ${line}`,
     ],
   })

@@ -384,7 +384,7 @@ t.test('that a syncer goes, and comes, is a line of the log', async t => {
   await heard()
   t.same(lines, [
     'info inv1/florin SyncerAlive: the syncer of a cluster is there',
-    'warn inv1/florin SyncerSilent: the syncer of a cluster is heard of no more: the cluster keeps what it has',
+    'warn inv1/florin SyncerSilent: the syncer of a cluster is silent: the cluster keeps its content',
     'info inv1/florin SyncerAlive: the syncer of a cluster is there',
   ])
 })

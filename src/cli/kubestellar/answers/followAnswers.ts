@@ -57,7 +57,7 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
       } catch (error) {
         if (until.aborted) return undefined
         if (!isStatusError(error, ...PASSING)) throw error
-        if (!isLost) warn(`Warning: what is printed may be old: ${messageOf(error)}; the server is asked again`)
+        if (!isLost) warn(`Warning: what is printed may be old: ${messageOf(error)}; the command asks again`)
         await pause(clock, RETRY_MS, until)
       }
     }

@@ -82,7 +82,7 @@ function mailboxOf(status: unknown, revision: number): string {
   if (at(status, 'known') !== true) return 'not known yet'
   const objects = `${num(status, 'objects')} objects`
   if (at(status, 'complete') !== true) return `${objects}, as of an earlier run`
-  return revision === 0 ? objects : `${objects}, heard up to revision ${revision}`
+  return revision === 0 ? objects : `${objects}, known up to revision ${revision}`
 }
 
 function stateDirOf(kept: unknown): string {

@@ -42,7 +42,7 @@ export interface CopyResult extends ReconcileResult {
 
 /** The message names neither the mailbox nor others' objects in it. */
 const MAILBOX_FULL =
-  'all that is placed in that cluster is as much as it may be; place less there, or ask who runs the server for a larger budget of its mailbox'
+  'the mailbox of that cluster is full; place less there, or ask the operator of the server for a larger budget of the mailbox'
 
 /** A customized object that a mailbox refused is tried again after this, without news. */
 const MISFIT_RETRY_MS = 60_000

@@ -23,7 +23,7 @@ export function notTaken(why: string, remedy?: string): Reason {
 const SET_ASIDE: Reason = {
   reason: 'SetAside',
   message:
-    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
+    'the server ended while it placed this. The copy stays as it is for now, and is tried again later. Mend the object or its Customizer, or delete it',
 }
 
 /** Remarks on a copy that ended the process while it was placed. */

@@ -66,9 +66,9 @@ function waitForKind(join: SuccessionDeps['join'], mailbox: Mailbox, definition:
 }
 
 const DEFINITION_REMEDY =
-  'the cluster stores objects of this kind in a version of the former owner: keep that version in spec.versions ("served: false" is enough), or place no object of the kind there for a while, so that the definition is made anew'
+  'the cluster stores objects of this kind in a version of the former owner. Keep that version in spec.versions ("served: false" is enough). Or place no object of the kind there for a while, so that the definition is created anew'
 
 /** By its id: who may not see the space is not told where it is. */
 function claimedRemedy(owner: string): string {
-  return `no update makes the object of space ${owner} this one: once that space places it there no more, it is made anew; or use another name`
+  return `no update turns the object of space ${owner} into this one: it is created anew once that space no longer places it there. Another name helps, too`
 }

@@ -9,7 +9,7 @@ import type { Mailbox } from './mailbox.ts'
 export const UNSCHEDULABLE: Reason = {
   reason: 'Unschedulable',
   message:
-    'the SyncTarget is unschedulable, so that it gets no new objects; choose another place, or ask who administers the inventory to set spec.unschedulable of the SyncTarget to false',
+    'the SyncTarget is unschedulable and gets no new objects. Choose another place, or ask an administrator of the inventory to set its spec.unschedulable to false',
 }
 
 export class UnschedulableMailboxes {

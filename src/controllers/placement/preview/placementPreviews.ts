@@ -397,7 +397,7 @@ function unknownOf(
 }
 
 const UNKNOWN_WAYS = 'it is not known yet to which locations it would lead, so what that moves is not known; try again'
-const TOO_MUCH_HELD = `this space has no EdgePlacement yet, and holds more than the ${MAX_PREVIEW_READ} objects that are read for that: what of them it would place is not known; preview them beside it`
+const TOO_MUCH_HELD = `this space has no EdgePlacement yet, and more than the ${MAX_PREVIEW_READ} objects that a preview reads, so its choice is unknown. Preview the objects together with it`
 
 function staysHome(
   one: PreviewedObject,

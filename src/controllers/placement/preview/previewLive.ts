@@ -163,5 +163,5 @@ const TOO_LARGE: Reason = { reason: 'TooLarge', message: 'it is not as it should
 const HIDDEN: Reason = {
   reason: 'NotShown',
   message:
-    'it is not as it should be; what differs is not shown, for annotations of the location, which are not told to this space, are in it',
+    'it is not as it should be. The difference is not shown: it has annotations of the location, which this space may not read',
 }

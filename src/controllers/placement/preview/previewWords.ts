@@ -29,13 +29,12 @@ export const REFUSED: Reason = {
 }
 export const HIDDEN: Reason = {
   reason: 'NotShown',
-  message:
-    'annotations of the location are parameters of it, which are not told to this space: what would change is not shown',
+  message: 'annotations of the location are parameters of it, which this space may not read: the change is not shown',
 }
 export const MAY_BE_HIDDEN: Reason = {
   reason: 'NotShown',
   message:
-    'annotations of the location are parameters of it, which are not told to this space: whether anything would change, and what, is not shown',
+    'annotations of the location are parameters of it, which this space may not read: neither the change nor its absence is shown',
 }
 export const TOO_MANY: Reason = {
   reason: 'TooMany',

@@ -65,7 +65,7 @@ export class RetainedCopies {
   #held(space: string): CopyVerdict {
     const { hold, placement } = this.#deps.brake.holdIn(space) ?? {}
     const confirm = `kubectl annotate --overwrite edgeplacement ${placement ?? 'NAME'} ${CONFIRM_DELETION_ANNOTATION}=${hold?.hash ?? 'HASH'}`
-    const message = `nothing places it there any more, and it was not deleted by name; it stays as it is until what took it away is undone, or it is confirmed that it goes: ${confirm}`
+    const message = `nothing places it there any more, and nobody deleted it by name. It stays as it is until the change is undone, or its deletion is confirmed: ${confirm}`
     return { state: 'Held', reason: 'DeletionHeld', message, ...(hold && { since: hold.since }) }
   }
 

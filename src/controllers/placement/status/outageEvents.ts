@@ -69,10 +69,9 @@ export class OutageEvents {
 }
 
 function eventOf(silent: ReadonlySet<string>, fallen: Fallen, clusters: number): RecordedEvent {
-  if (silent.size === 0)
-    return { type: 'Normal', reason: 'ClustersHeard', message: 'all clusters that it leads to are heard' }
+  if (silent.size === 0) return { type: 'Normal', reason: 'ClustersHeard', message: 'all of its clusters report again' }
   const names = [...silent].slice(0, MAX_NAMES).map(one => fallen.get(one))
   const more = silent.size > names.length ? ` and ${silent.size - names.length} more` : ''
-  const message = `nothing is heard any more of ${silent.size} of ${clusters} clusters: at ${names.join(', ')}${more}`
+  const message = `${silent.size} of ${clusters} clusters are silent: ${names.join(', ')}${more}`
   return { reason: 'ClustersSilent', message, isNewest: true }
 }

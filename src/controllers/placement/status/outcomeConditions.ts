@@ -119,7 +119,7 @@ function appliedIn(outcome: PlacementOutcome): Finding {
 const ROWS = Object.entries(COPY_COUNTS) as [CopyCount, CountFacts][]
 const BY_PLACE = ROWS.toSorted(([, a], [, b]) => a.place - b.place)
 const BY_RUNG = ROWS.toSorted(([, a], [, b]) => a.rung - b.rung)
-const silentAt = (silent: readonly string[]): string => `nothing is heard of the clusters at ${silent.join(', ')}`
+const silentAt = (silent: readonly string[]): string => `silent clusters: ${silent.join(', ')}`
 const TOO_MUCH = `more is wrong in a cluster than the ${MAX_EXCEPTIONS} objects that its syncer names, and the unknown may be part of it`
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */

@@ -365,7 +365,7 @@ function both(...counts: readonly RefusalCount[]): Counts {
 }
 
 function tooMuchUpsync(left: number): Reason {
-  const message = `${left} of its sets are not carried up: those of all placements of a space have ${MAX_SPACE_UPSYNC} bytes in a cluster's SyncerConfig; name fewer objects, or use "*"`
+  const message = `${left} of its sets are not carried up, as all sets of a space have ${MAX_SPACE_UPSYNC} bytes in a cluster's SyncerConfig. Name fewer objects, or use "*"`
   return { reason: 'TooMuchUpsync', message }
 }
 

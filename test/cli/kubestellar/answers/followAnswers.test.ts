@@ -105,7 +105,7 @@ t.test('a server that is out of reach is told and waited for; what it refuses th
   await ended
   t.same(said, [
     'a',
-    'Warning: what is printed may be old: connect ECONNREFUSED; the server is asked again',
+    'Warning: what is printed may be old: connect ECONNREFUSED; the command asks again',
     'The server answers again.',
     'b',
   ])

@@ -91,7 +91,7 @@ t.test('each fact is a line', async t => {
     'Center:               answers',
     'Protocol:             2',
     'Cluster:              cannot be reached',
-    'Mailbox:              12 objects, heard up to revision 99',
+    'Mailbox:              12 objects, known up to revision 99',
     'Waiting:              3 to the cluster, 0 statuses, 1 from the cluster',
     'Not as it should be:  2 refused',
     'Refused:              2',

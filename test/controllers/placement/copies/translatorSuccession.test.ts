@@ -96,7 +96,7 @@ t.test('what cannot be changed and is released while its owner still places it s
   await server.in('inv1').patch(SYNC_TARGETS, { name: 'florin' }, 'merge', { metadata: { annotations } })
   t.match(
     await told('wds2'),
-    /^NotTaken .*field is immutable.*; no update makes the object of space wds1 this one: once/,
+    /^NotTaken .*field is immutable.*; no update turns the object of space wds1 into this one: it/,
   )
   t.same(copy(MAPS, 'page')?.data, { from: 'one' }, 'nothing is taken from who has it')
   await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
@@ -155,7 +155,7 @@ t.test('a definition without the version that is stored is told as refused, and 
   t.match(await told('wds2'), /^ObjectConflict .*space wds1 owns it/)
   t.match(conflict(), /space wds1 owns it/)
   await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
-  t.match(await told('wds2'), /^NotTaken .*storedVersions.*; the cluster stores .*keep that version in spec.versions/)
+  t.match(await told('wds2'), /^NotTaken .*storedVersions.*; the cluster stores .*Keep that version in spec.versions/)
   t.equal(conflict(), undefined)
   t.ok(copy(CRONTABS, 'two'), 'what is there of the kind stays')
   await other.delete(CRONTABS, { namespace: 'commonstuff', name: 'two' })

@@ -271,13 +271,13 @@ t.test('the first EdgePlacement of a space: what it would place is read for the 
   const long = { labels: { long: 'x'.repeat(MAX_PREVIEW_READ_BYTES) } }
   await wds.create(MAPS, configMap('long', {}, long))
   await wds.create(MAPS, configMap('other', {}))
-  t.match((await asked(ALL_MAPS))[0], { unknown: /has no EdgePlacement yet, and holds more than/ })
+  t.match((await asked(ALL_MAPS))[0], { unknown: /has no EdgePlacement yet, and more than/ })
   await wds.delete(MAPS, { namespace: 'commonstuff', name: 'long' })
   t.match((await asked(ALL_MAPS))[0], { moves: { creates: 3 } })
 
   for (let i = 0; i < MAX_PREVIEW_READ; i++) await wds.create(MAPS, configMap(`m${i}`, {}))
   t.match(await asked(ALL_MAPS, configMap('new', {})), [
-    { unknown: /has no EdgePlacement yet, and holds more than/, moves: undefined, message: undefined },
+    { unknown: /has no EdgePlacement yet, and more than/, moves: undefined, message: undefined },
     { name: 'new', placements: ['ep'], groups: [{ action: 'Create', count: 1 }] },
   ])
 })

@@ -209,8 +209,8 @@ async function watchOutages() {
   return { ...world, silent, messages }
 }
 
-const silentAt = (where: string) => `Warning ClustersSilent 1: nothing is heard any more of ${where}`
-const HEARD = 'Normal ClustersHeard 1: all clusters that it leads to are heard'
+const silentAt = (where: string) => `Warning ClustersSilent 1: ${where}`
+const HEARD = 'Normal ClustersHeard 1: all of its clusters report again'
 
 t.test('an outage is told once it has lasted, with how many clusters are silent, and that it is over', async t => {
   const { silent, messages, clock } = await watchOutages()
@@ -222,14 +222,14 @@ t.test('an outage is told once it has lasted, with how many clusters are silent,
   await clock.advance(SILENCE_MS)
   t.equal(await silent('florin'), undefined)
   await silent('florin')
-  t.same(messages(), [silentAt('1 of 9 clusters: at florin')])
+  t.same(messages(), [silentAt('1 of 9 clusters are silent: florin')])
   const seven = ['guilder', 'florin', 'krone', 'rial', 'rand', 'real', 'riel']
   t.equal(await silent(...seven), SILENCE_MS)
   await clock.advance(SILENCE_MS)
   await silent(...seven)
   t.same(
     messages(),
-    [silentAt('7 of 9 clusters: at guilder, krone, rial, rand, real and 2 more')],
+    [silentAt('7 of 9 clusters are silent: guilder, krone, rial, rand, real and 2 more')],
     'it is the same Event, and names first who is new',
   )
   await silent('guilder')
@@ -247,7 +247,7 @@ t.test('each cluster has its own time, however long another is silent', async t 
   t.equal(await silent('a', 'b'), SILENCE_MS)
   await clock.advance(1000)
   t.equal(await silent('a'), undefined, 'it was away for a second')
-  t.same(messages(), [silentAt('1 of 9 clusters: at a')])
+  t.same(messages(), [silentAt('1 of 9 clusters are silent: a')])
   await silent('a', 'c')
   await clock.advance(SILENCE_MS / 3)
   t.equal(await silent('a', 'c', 'd'), (SILENCE_MS * 2) / 3)
@@ -258,11 +258,11 @@ t.test('who falls while others come back is told, and that all are back of whom 
   await silent('a', 'b', 'c')
   await clock.advance(SILENCE_MS)
   await silent('a', 'b', 'c')
-  t.same(messages(), [silentAt('3 of 9 clusters: at a, b, c')])
+  t.same(messages(), [silentAt('3 of 9 clusters are silent: a, b, c')])
   await silent('a', 'd', 'e')
   await clock.advance(SILENCE_MS)
   await silent('a', 'd', 'e')
-  t.same(messages(), [silentAt('3 of 9 clusters: at d, e, a')])
+  t.same(messages(), [silentAt('3 of 9 clusters are silent: d, e, a')])
   await silent('g')
   t.same(messages().slice(1), [HEARD], 'another breaks off for a moment, as one always does')
 })
@@ -286,7 +286,7 @@ t.test('an outage that could not be told is told when that can be', async t => {
   await silent('a')
   server.refuse = () => {}
   t.equal(await silent('a'), undefined)
-  t.same(messages(), [silentAt('1 of 9 clusters: at a')])
+  t.same(messages(), [silentAt('1 of 9 clusters are silent: a')])
   server.refuse = () => {
     throw statusError.forbidden(EVENTS, 'a', 'exceeded quota')
   }

@@ -230,7 +230,7 @@ function isKeptOut({ type, status }: Readonly<Record<string, unknown>>): boolean
   return type === 'Scheduled' && status === 'False'
 }
 
-const SPEC_BEFORE = 'what is told is still of its spec before'
+const SPEC_BEFORE = 'the report is still about its former spec'
 
 /** Whether what is told is about the placement as it is now. */
 function isOfThisSpec({ generation }: KubeObject['metadata'], status: unknown): boolean {
