@@ -91,7 +91,10 @@ t.test('a program imports the informer of reports, with its types', async t => {
     '--types',
     '',
   ]
-  const checked = await run(join(PROGRAM_ROOT, 'node_modules/.bin/tsc'), [...options, consumer])
+  const [, ofPage = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(PROGRAM_ROOT, 'docs/reports.md'), 'utf8')) ?? []
+  writeFileSync(join(lib, 'page.mts'), ofPage)
+  const files = [consumer, join(lib, 'page.mts')]
+  const checked = await run(join(PROGRAM_ROOT, 'node_modules/.bin/tsc'), [...options, ...files])
   t.strictSame(checked, { code: 0, out: '', err: '' })
   const orrery = await startOrrery(t)
   const { code, out, err } = await run(process.execPath, [consumer, orrery.kubeconfig])

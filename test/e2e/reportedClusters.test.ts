@@ -1,25 +1,31 @@
 /**
- * Two teams read by kubectl, as if each were a cluster, reports of two clusters: server and syncers are processes. An unmodified controller
- * with a token of its team reads them, too. A third cluster is a real one where KUBEBUILDER_ASSETS is set. It falls silent.
+ * Two teams read by kubectl, as if each were a cluster, reports of clusters: server and syncers are processes. Consumers with an account
+ * of their team, made as docs/reports.md says, follow three clusters: unmodified informers, and the programs of that page. The third cluster
+ * is a real one where KUBEBUILDER_ASSETS is set. It falls silent.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from '@kubernetes/client-node'
 import t from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
+import type { HttpClientOptions } from '../../src/client/http/options.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
-import { Api } from '../support/api.ts'
-import { findKubectls, KubectlSession } from '../support/orrery.ts'
+import { findKubectls, KubectlSession, run } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { BINDINGS, GRANTS } from '../support/scene.ts'
-import { accessOf, temporaryDir } from '../support/server.ts'
+import { temporaryDir } from '../support/server.ts'
 import { at, deployment, map, there } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, namespace, PLACEMENTS, WORKSPACES } from '../syncer/support/kinds.ts'
-import { until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
+import { findInterpreter } from './clients/session.ts'
 import { condition, Florin, simulatedCluster } from './support/florin.ts'
 
+const ROOT = join(import.meta.dirname, '../..')
+const INFORMER = join(ROOT, 'src/client/reported/reportedInformer.ts')
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const REPORTS = { group: 'wgpolicyk8s.io', version: 'v1alpha2', resource: 'policyreports' }
 const DEFINITION: KubeObject = {
@@ -187,13 +193,99 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   t.match((await all.lines.next()).value, /^imw1.florin +web +50$/)
   t.match((await all.lines.next()).value, /^imw1.naples +web +7$/)
 
-  // the third cluster reports, and falls silent: what follows does not wait for that
   const third = await florin.join('oslo', { env: 'prod' }, assetsDir() ? startRealCluster : simulatedCluster)
   await until(third.cluster, NAMESPACES, { name: 'shop' }, there)
   await third.cluster.create(CRDS, DEFINITION)
   await until(third.cluster, CRDS, { name: DEFINITION.metadata.name! }, isEstablished)
   await third.cluster.create(REPORTS, report(9))
   await until(florin.space(third.mailbox), REPORTS, at('web'), isAskedFor)
+
+  // an account of the workload space by the page, and consumers with its kubeconfig
+  const dir = temporaryDir(t)
+  const policy = join(dir, 'policy.kubeconfig')
+  const page = new Page(readFileSync(join(ROOT, 'docs/reports.md'), 'utf8'))
+  writeFileSync(join(dir, 'policy-reader.yaml'), page.block('yaml', 'kind: ServiceAccount'))
+  writeFileSync(
+    join(dir, 'admin.kubeconfig'),
+    kubeconfigOf({ ...access.options, server: `${florin.url}/clusters/root:wmw1` }),
+  )
+  const typed = async (): Promise<string> => {
+    const env = { KUBECONFIG: join(dir, 'admin.kubeconfig'), HOME: home }
+    const { code, out, err } = await run('bash', ['-ec', `cd ${dir}\n${page.next()}`], { env })
+    t.equal(code, 0, err)
+    return out
+  }
+  await typed()
+  t.match(
+    await typed(),
+    /^NAMESPACE +LOCATION +NAME +FAIL\nshop +imw1.florin +web +50\nshop +imw1.naples +web +7\nshop +imw1.oslo +web +9\n.*fail: 50/s,
+  )
+  t.equal(page.next(), undefined, 'there is no other block')
+  const scripts = {
+    // its types are checked with the package
+    ts: page
+      .block('ts')
+      .replace("{ type ReportedObject, reportedInformer } from 'orrery'", `{ reportedInformer } from '${INFORMER}'`),
+    python: page.block('python'),
+  }
+  for (const [name, text] of Object.entries(scripts))
+    writeFileSync(join(dir, `consumer.${name}`), text.replace("'policy.kubeconfig'", `'${policy}'`))
+  const python = await findInterpreter(['/usr/bin/python3', 'python3'], ['-c', 'import kubernetes'])
+  if (!python) t.comment('the block for Python is skipped: the package is not installed (Debian: python3-kubernetes)')
+  const consumers = [
+    Program.spawned(t, process.execPath, [join(dir, 'consumer.ts')]),
+    ...(python ? [Program.spawned(t, python, [join(dir, 'consumer.python')])] : []),
+  ]
+  const seen: string[] = []
+  let wake = (): void => {}
+  const all3 = [...locations, 'imw1.oslo'] as const
+  for (const location of all3) {
+    const config = new KubeConfig()
+    config.loadFromFile(policy)
+    const [view] = config.clusters
+    config.clusters = [{ ...view!, server: `${view!.server}/locations/${location}` }]
+    const api = config.makeApiClient(CustomObjectsApi)
+    const kind = { group, version, plural, namespace: 'shop' }
+    const informer = makeInformer<KubernetesObject & { summary?: { fail?: number } }>(
+      config,
+      `/apis/${group}/${version}/namespaces/shop/${plural}`,
+      () => api.listNamespacedCustomObject(kind) as never,
+    )
+    t.teardown(() => informer.stop())
+    for (const verb of ['add', 'update', 'delete'] as const)
+      informer.on(verb, ({ summary }) => {
+        seen.push(`${verb} ${location} ${summary?.fail}`)
+        wake()
+      })
+    await informer.start()
+  }
+  const PAST = { add: 'added', update: 'updated', delete: 'deleted' } as const
+  const WATCHED = { add: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const
+  /** Informers of one location each see it, and so do the programs of the page. */
+  const sees = async (verb: keyof typeof PAST, location: string, fail: number): Promise<void> => {
+    while (!seen.includes(`${verb} ${location} ${fail}`))
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+    for (const [i, verbs] of [PAST, WATCHED].entries())
+      await consumers[i]?.said(`${verbs[verb]} ${location} web ${fail}`)
+    t.pass(`${verb} ${location} ${fail}`)
+  }
+  const each = [cluster, naples, third.cluster]
+  for (const [i, fail] of [50, 7, 9].entries()) await sees('add', all3[i]!, fail)
+  for (const [i, location] of all3.entries()) {
+    await each[i]!.patch(REPORTS, at('web'), 'merge', { summary: { fail: 60 + i } })
+    await sees('update', location, 60 + i)
+  }
+  await naples.delete(REPORTS, at('web'))
+  await sees('delete', 'imw1.naples', 61)
+  t.same(
+    seen.filter(one => one.startsWith('delete')),
+    ['delete imw1.naples 61'],
+    'the other clusters still have it',
+  )
+
+  // the third one falls silent: what follows does not wait for that
   await third.syncer.end()
 
   // what an autoscaler there sets, where the author leaves it
@@ -213,96 +305,43 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   t.ok(replicas(1)(await viewOf('root:wmw1', locations[0]).get(DEPLOYMENTS, at('web'))), 'of that cluster alone')
   t.match(await kubectl('root:wmw1', locations[1]).ok('get deployments -n shop'), /web +\d\/4 /)
 
-  // an unmodified controller, with a token of the workload space
-  const admin = new Api(accessOf(florin.kubeconfig))
-  t.teardown(() => admin.close())
-  const token = await tokenIn(wds, admin.in('root:wmw1'))
-  const seen: string[] = []
-  let wake = (): void => {}
-  for (const [i, location] of locations.entries()) {
-    const config = new KubeConfig()
-    config.loadFromOptions({
-      clusters: [
-        {
-          name: 'view',
-          server: urlOf('root:wmw1', location),
-          caData: Buffer.from(access.options.caPem ?? '').toString('base64'),
-        },
-      ],
-      users: [{ name: 'controller', token }],
-      contexts: [{ name: 'view', cluster: 'view', user: 'controller' }],
-      currentContext: 'view',
-    })
-    const kind = { group: REPORTS.group, version: REPORTS.version, plural: REPORTS.resource, namespace: 'shop' }
-    const api = config.makeApiClient(CustomObjectsApi)
-    const informer = makeInformer<KubernetesObject & { summary?: { fail?: number } }>(
-      config,
-      `/apis/${kind.group}/${kind.version}/namespaces/shop/${kind.plural}`,
-      () => api.listNamespacedCustomObject(kind) as never,
-    )
-    t.teardown(() => informer.stop())
-    for (const verb of ['add', 'update', 'delete'] as const)
-      informer.on(verb, ({ summary }) => {
-        seen.push(`${verb} ${i} ${summary?.fail}`)
-        wake()
-      })
-    await informer.start()
-  }
-  const sees = async (...wanted: string[]): Promise<void> => {
-    while (!wanted.every(one => seen.includes(one)))
-      await new Promise<void>(resolve => {
-        wake = resolve
-      })
-    t.pass(wanted.join(', '))
-  }
-  await sees('add 0 50', 'add 1 7')
-  await naples.patch(REPORTS, at('web'), 'merge', { summary: { fail: 8 } })
-  await sees('update 1 8')
-  await naples.delete(REPORTS, at('web'))
-  await sees('delete 1 8')
-  t.notOk(
-    seen.some(one => one.startsWith('delete 0')),
-    'the other cluster still has it',
-  )
-
   // what the silent cluster reported last stays, and says since when
   const isSilent = (object: KubeObject | undefined): boolean =>
     object?.metadata.annotations?.['edge.kubestellar.io/silent-since'] !== undefined
   const last = await until(viewOf('root:wmw1', 'imw1.oslo'), REPORTS, at('web'), isSilent)
-  t.match(last, { summary: { fail: 9 } })
-  t.match(await kubectl('root:wmw1', 'imw1.oslo').ok('get polr -n shop'), /^SILENT +NAME +FAIL\n\d+\w* +web +9\n?$/)
+  t.match(last, { summary: { fail: 62 } })
+  t.match(await kubectl('root:wmw1', 'imw1.oslo').ok('get polr -n shop'), /^SILENT +NAME +FAIL\n\d+\w* +web +62\n?$/)
 })
 
-/** The token of a ServiceAccount that may read reports of policies. */
-async function tokenIn(space: SpaceClient, api: Api): Promise<string> {
-  const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' }
-  const metadata = { name: 'controller', labels: { 'edge.kubestellar.io/natured': 'true' } }
-  const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' }
-  await space.create(accounts, {
+/** Blocks of a page. Those of the shell are typed in their order. */
+class Page {
+  readonly #blocks: readonly { readonly language: string; readonly text: string }[]
+  #typed = 0
+
+  constructor(page: string) {
+    this.#blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, language = '', text = '']) => ({
+      language,
+      text,
+    }))
+  }
+
+  next(): string | undefined {
+    return this.#blocks.filter(({ language }) => language === 'sh')[this.#typed++]?.text
+  }
+
+  block(wanted: string, words = ''): string {
+    return this.#blocks.find(({ language, text }) => language === wanted && text.includes(words))!.text
+  }
+}
+
+function kubeconfigOf({ server, caPem = '', certPem = '', keyPem = '' }: HttpClientOptions): string {
+  const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
+  return JSON.stringify({
     apiVersion: 'v1',
-    kind: 'ServiceAccount',
-    metadata: { ...metadata, namespace: 'shop' },
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': base64(caPem) } }],
+    users: [{ name: 'u', user: { 'client-certificate-data': base64(certPem), 'client-key-data': base64(keyPem) } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'c',
   })
-  await space.create(
-    { ...RBAC, resource: 'clusterroles' },
-    {
-      apiVersion: `${RBAC.group}/v1`,
-      kind: 'ClusterRole',
-      metadata,
-      rules: [{ apiGroups: [REPORTS.group], resources: [REPORTS.resource], verbs: ['get', 'list', 'watch'] }],
-    },
-  )
-  await space.create(
-    { ...RBAC, resource: 'clusterrolebindings' },
-    {
-      apiVersion: `${RBAC.group}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata,
-      roleRef: { apiGroup: RBAC.group, kind: 'ClusterRole', name: 'controller' },
-      subjects: [{ kind: 'ServiceAccount', name: 'controller', namespace: 'shop' }],
-    },
-  )
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
-  const { status } = await api.ok(api.post('/api/v1/namespaces/shop/serviceaccounts/controller/token', request))
-  return (status as { token: string }).token
 }

@@ -22,6 +22,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'docs/off-a-cluster.md': 'test/e2e/offAClusterPage.test.ts',
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
   'docs/recipes.md': 'test/e2e/placementRecipes.test.ts',
+  'docs/reports.md': 'test/e2e/reportedClusters.test.ts',
   'docs/travel.md': 'test/e2e/placementRecipes.test.ts',
   'docs/security.md': 'test/security/securityPage.test.ts',
 }

@@ -10,6 +10,7 @@ import { loadKubeconfig } from '../kubeconfig.ts'
 import type { Reported, ReportedChange, ReportedInformerOf, ReportedName, ReportedObject } from './api.ts'
 
 const ALL_SPACES = '*'
+const VIEWS = '/services/reported'
 
 export const reportedInformer: ReportedInformerOf = async <T extends ReportedObject>({
   kubeconfig,
@@ -24,9 +25,11 @@ export const reportedInformer: ReportedInformerOf = async <T extends ReportedObj
   const loaded = await loadKubeconfig(kubeconfig, context)
   const read = space ?? loaded.space
   if (read === undefined) throw new Error(`context ${loaded.context} of ${kubeconfig} names no space: set "space"`)
-  if (leadsThroughHost(loaded.base))
-    throw new Error(`${loaded.base} leads through a host cluster, which has no reports: use the address of the server`)
-  const server = `${loaded.base}/services/reported${spacePath(loaded.base, read)}`
+  // the context may name the view itself
+  const base = loaded.base.replace(new RegExp(`${VIEWS}$`), '')
+  if (leadsThroughHost(base))
+    throw new Error(`${base} leads through a host cluster, which has no reports: use the address of the server`)
+  const server = `${base}${VIEWS}${spacePath(base, read)}`
   const client = httpSpaceClient({ ...loaded.options, server })
   const keyOf = (name: ReportedName): string =>
     `${read === ALL_SPACES ? name.space : ''}/${name.location}/${name.namespace ?? ''}/${name.name}`
