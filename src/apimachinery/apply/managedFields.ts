@@ -1,5 +1,5 @@
 /**
- * Who owns which fields, kept up to date: `trackUpdate` for creates, updates and patches, `applyServerSide` for apply.
+ * Who owns which fields, kept up to date: `trackInSteps` for creates, updates and patches, `applyInSteps` for apply.
  * A claim is told in the API version of the request that made it. Where versions of a kind share their field structure, sets
  * of different versions are compared as they are; where not, `inVersion` brings the objects into the version of the claim.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
@@ -9,7 +9,7 @@ import { statusError } from '../errors.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
 import { APPLIED_FIELDS_LIMIT, hasMoreValues, tooLarge } from '../objectSize.ts'
 import type { Schema } from '../schema.ts'
-import { atOnce, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
 import { isSame } from './compare.ts'
 import { type Conflict, conflictError } from './conflicts.ts'
@@ -84,11 +84,6 @@ interface ApplyOptions extends TrackOptions {
  * base when valid, `[{}]` resets, absent keeps those of `before`. An existing object without entries gets none: recording
  * begins at creation or with the first apply. Never throws: claims that cannot be read are dropped.
  */
-export function trackUpdate(o: TrackUpdateOptions): ManagedFieldsEntry[] | undefined {
-  return atOnce(trackInSteps(o))
-}
-
-/** The same in steps. */
 export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[] | undefined> {
   const base = yield* baseEntries(o)
   // An object that nobody was recorded for stays unrecorded until somebody applies.
@@ -138,11 +133,6 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
  * @throws StatusError BadRequest for a configuration that cannot be applied, RequestEntityTooLarge for one of too many fields,
  * Conflict when others own what it changes
  */
-export function applyServerSide(o: ApplyOptions): KubeObject {
-  return atOnce(applyInSteps(o))
-}
-
-/** The same in steps. */
 export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
   checkConfiguration(o)
   yield

@@ -1,10 +1,10 @@
 /** The archive of a server: its store, and the keys of its data folder where the asker seals them. */
 import { join } from 'node:path'
 import { programVersion } from '../../program/programVersion.ts'
+import { readIfExists } from '../../program/replacedFiles.ts'
 import type { Work } from '../../program/workTurns.ts'
 import { writeArchive } from '../../storage/archive/writeArchive.ts'
 import type { Store } from '../../storage/store.ts'
-import { readIfExists } from '../pki/files.ts'
 import { type Files, SEALABLE, type Seal, seal } from './sealedFiles.ts'
 
 export interface ServerArchiveOptions {

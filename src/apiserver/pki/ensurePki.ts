@@ -9,7 +9,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { readIfExists, writePrivateFile } from './files.ts'
+import { readIfExists, writePrivateFile } from '../../program/replacedFiles.ts'
 import type { PemPair } from './issue.ts'
 
 interface PkiOptions {

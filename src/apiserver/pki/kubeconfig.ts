@@ -3,7 +3,7 @@
  * `system:admin` for work across all spaces (`/clusters/*` is added by the tool that uses it).
  * @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
  */
-import { writePrivateFile } from './files.ts'
+import { writePrivateFile } from '../../program/replacedFiles.ts'
 
 export interface AdminKubeconfig {
   /** `https://HOST:PORT`, without a path. */

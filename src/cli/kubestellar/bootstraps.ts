@@ -1,7 +1,6 @@
 /** `bootstrap create|list|revoke`: the credential of an inventory by which many clusters join. */
 import { str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -17,6 +16,7 @@ import {
 } from '../../placement/spaces/syncerBootstrap.ts'
 import { EXPIRES_ANNOTATION } from '../../placement/spaces/syncerCredential.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
+import { writePrivateFile } from '../../program/replacedFiles.ts'
 import { formatIn } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'

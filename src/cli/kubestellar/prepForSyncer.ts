@@ -1,10 +1,10 @@
 /** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
 
 import { messageOf } from '../../apimachinery/messageOf.ts'
-import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
 import { isBootstrapCredential } from '../../placement/spaces/syncerBootstrap.ts'
 import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
+import { writePrivateFile } from '../../program/replacedFiles.ts'
 import { ClusterAllowance } from '../../syncer/mailbox/clusterAllowance.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'

@@ -1,7 +1,6 @@
 /** `syncer list|revoke|rotate|remove|adopt`: who may act as the syncer of a cluster, and until when. */
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { httpSpaceClient } from '../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
@@ -23,6 +22,7 @@ import {
   SYNCER_NAME,
   SYNCER_NAMESPACE,
 } from '../../placement/words/placement.ts'
+import { writePrivateFile } from '../../program/replacedFiles.ts'
 import { adopt, CONFIG_MAPS } from '../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../syncer/whose/places.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'

@@ -2,10 +2,12 @@
  * What a PlacementGrant allows: to which spaces, on which Locations, which objects down and which up. Grants add up, and each
  * is judged alone: what one allows in part and another in part is not allowed.
  */
+
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
 import { compileSelector } from '../select/selectors.ts'
+import { RBAC_KINDS, STEERING_KINDS } from '../words/kindGroups.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -65,19 +67,7 @@ export interface Refusal {
 }
 
 /** Kinds that grant rights or steer a cluster, by `resource.group`. */
-const GRANTING_KINDS: ReadonlySet<string> = new Set([
-  'clusterroles.rbac.authorization.k8s.io',
-  'clusterrolebindings.rbac.authorization.k8s.io',
-  'roles.rbac.authorization.k8s.io',
-  'rolebindings.rbac.authorization.k8s.io',
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io',
-  'validatingwebhookconfigurations.admissionregistration.k8s.io',
-  'mutatingadmissionpolicies.admissionregistration.k8s.io',
-  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
-  'validatingadmissionpolicies.admissionregistration.k8s.io',
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
-  'apiservices.apiregistration.k8s.io',
-])
+const GRANTING_KINDS: ReadonlySet<string> = new Set([...RBAC_KINDS, ...STEERING_KINDS])
 
 export function compileGrant(object: KubeObject): Grant {
   const spec = isRecord(object.spec) ? object.spec : {}

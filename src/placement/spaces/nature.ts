@@ -5,7 +5,9 @@
  * objects acts in the space itself only with the label {@link NATURED_LABEL}, and then it stays. In a mailbox everything on its
  * way, down or up, is inert. Elsewhere everything acts, as in Kubernetes.
  */
+
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { RBAC_KINDS, STEERING_KINDS } from '../words/kindGroups.ts'
 import { EDGE_GROUP, isInMailbox, isProjected, UPSYNCED } from '../words/placement.ts'
 import type { SpaceType } from './spaceTypes.ts'
 
@@ -13,22 +15,10 @@ import type { SpaceType } from './spaceTypes.ts'
 export const NATURED_LABEL = `${EDGE_GROUP}/natured`
 
 /** Who may what, and as whom. */
-const IDENTITIES: ReadonlySet<string> = new Set([
-  'clusterroles.rbac.authorization.k8s.io',
-  'clusterrolebindings.rbac.authorization.k8s.io',
-  'roles.rbac.authorization.k8s.io',
-  'rolebindings.rbac.authorization.k8s.io',
-  'serviceaccounts',
-])
+const IDENTITIES: ReadonlySet<string> = new Set([...RBAC_KINDS, 'serviceaccounts'])
 /** What steers requests. */
 const SETTINGS: ReadonlySet<string> = new Set([
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io',
-  'validatingwebhookconfigurations.admissionregistration.k8s.io',
-  'mutatingadmissionpolicies.admissionregistration.k8s.io',
-  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
-  'validatingadmissionpolicies.admissionregistration.k8s.io',
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io',
-  'apiservices.apiregistration.k8s.io',
+  ...STEERING_KINDS,
   'flowschemas.flowcontrol.apiserver.k8s.io',
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
   'limitranges',

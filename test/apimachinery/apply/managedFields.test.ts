@@ -1,13 +1,17 @@
 import t from 'tap'
 import { fromFieldsV1, intersection, isEmptySet, pathsOf, union } from '../../../src/apimachinery/apply/fieldSet.ts'
-import { applyServerSide, trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
+import { applyInSteps, trackInSteps } from '../../../src/apimachinery/apply/managedFields.ts'
 import { compare } from '../../../src/apimachinery/apply/typed.ts'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { cloneJson, equalJson } from '../../../src/apimachinery/values.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { deployment, deploymentSchema, zeroDeployment } from './deploymentSchema.ts'
+
+const trackUpdate = (options: Parameters<typeof trackInSteps>[0]) => atOnce(trackInSteps(options))
+const applyServerSide = (options: Parameters<typeof applyInSteps>[0]) => atOnce(applyInSteps(options))
 
 const gr = { group: 'apps', resource: 'deployments' }
 const common = { schema: deploymentSchema, apiVersion: 'apps/v1' }

@@ -1,11 +1,14 @@
 import t from 'tap'
 import { fromFieldsV1, setOfField } from '../../../src/apimachinery/apply/fieldSet.ts'
-import { trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
+import { trackInSteps } from '../../../src/apimachinery/apply/managedFields.ts'
 import { ownChanges } from '../../../src/apimachinery/apply/ownChanges.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { deploymentSchema } from './deploymentSchema.ts'
+
+const trackUpdate = (options: Parameters<typeof trackInSteps>[0]) => atOnce(trackInSteps(options))
 
 const NOW = '2026-01-01T00:01:00Z'
 const BEFORE = '2026-01-01T00:00:00Z'

@@ -9,12 +9,12 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { readIfExists, writePrivateFile } from '../../../apiserver/pki/files.ts'
 import type { ObjectRef, SpaceClient } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { Informer } from '../../../client/informer.ts'
 import type { Logger } from '../../../client/logger.ts'
 import { CLAIM_KEY } from '../../../placement/spaces/syncerBootstrap.ts'
+import { readIfExists, writePrivateFile } from '../../../program/replacedFiles.ts'
 import {
   CLAIM_KEY_FIELD,
   CREDENTIAL_FIELD,

@@ -2,9 +2,9 @@
  * One change of the kubeconfig files, safe against others who change them at the same time: they are read and written under
  * the lock file that kubectl uses too (`<file>.lock`), and replaced in one step.
  */
-import { randomUUID } from 'node:crypto'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, realpath, rm, stat } from 'node:fs/promises'
 import { pause, systemClock } from '../../../client/clock.ts'
+import { replaceFile } from '../../../program/replacedFiles.ts'
 import { CommandError } from '../commandError.ts'
 import { KubeconfigFiles } from './kubeconfigFiles.ts'
 
@@ -25,7 +25,10 @@ export async function editKubeconfig<R>(paths: readonly string[], change: (files
     }
     const files = await KubeconfigFiles.read(paths)
     const result = change(files)
-    for (const { path, text } of files.changes()) await replaceFile(await realpath(path), text)
+    for (const { path, text } of files.changes()) {
+      const target = await realpath(path)
+      await replaceFile(target, text, (await stat(target)).mode & 0o777)
+    }
     return result
   } finally {
     for (const lock of locked) await rm(lock, { force: true })
@@ -47,24 +50,5 @@ async function acquire(lock: string): Promise<void> {
       }
     }
     await pause(systemClock, LOCK_RETRY_MS, new AbortController().signal)
-  }
-}
-
-/** Keeps the mode of the file. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const { mode } = await stat(path)
-  const temporary = `${path}.${randomUUID()}.tmp`
-  try {
-    const file = await open(temporary, 'wx', mode & 0o777)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
   }
 }

@@ -1,17 +1,19 @@
-/**
- * Key material on disk: files that only their owner may read, replaced in one step so that a reader (or a crash) sees the
- * old content or the new content, never a part.
- */
+/** Files that are replaced in one step: a reader, or a crash, finds the old content or the new content and never a part. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes with mode 0600 through a neighbouring temporary file; makes the folder (mode 0700) when it is missing. */
+/** Key material: its owner alone may read it. Makes the folder (mode 0700) when it is missing. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await replaceFile(path, content, 0o600)
+}
+
+/** Writes through a neighbouring temporary file. */
+export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
-    const file = await open(temporary, 'wx', 0o600)
+    const file = await open(temporary, 'wx', mode)
     try {
       await file.writeFile(content)
       await file.sync()
