@@ -175,6 +175,8 @@ export class Rollouts {
     const waitMs = placement.lookedAtMs + APART_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     placement.lookedAtMs = nowMs
+    // another run knows by it that nothing of the placement is anywhere yet
+    if (placement.isStaged && !placement.rollout) await this.#begin(placement, placement.rows.newest + 1)
     const isFirst = placement.rows.newest === 0 && !placement.isStaged
     if (isFirst || (placement.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) await this.#cut(placement)
     const again = await this.#roll(placement)
