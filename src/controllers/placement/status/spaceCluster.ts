@@ -96,12 +96,19 @@ export class SpaceCluster {
     return this.placements.filter(name => join.contentAt(this.space, name, this.name)?.get(key) !== undefined)
   }
 
+  /** Whether a placement that leads there selects an object, and no revision there has it yet. */
+  #isStagedThere(key: string): boolean {
+    const workload = this.#deps.join.workload(this.space)
+    return this.placements.some(name => workload.selects(name, key))
+  }
+
   verdict(key: string): CopyVerdict {
     const { join, refusal, remarks } = this.#deps
     const { space, name } = this
+    const selecting = this.selecting(key)
+    if (selecting.length === 0 && this.#isStagedThere(key)) return STAGED
     const denied = this.isOpen || join.brings(space, name, key) ? undefined : (refusal(space, name, key) ?? CARRIED_UP)
     if (denied) return copyVerdict(space, key, this.sight, { denied })
-    const selecting = this.selecting(key)
     const remark = selecting.length > 0 ? remarks.of(name, space, key) : undefined
     // the rest of an unsecured copy is there
     if (remark && remark !== UNSECURED) return copyVerdict(space, key, this.sight, { remark })
@@ -109,6 +116,12 @@ export class SpaceCluster {
     const own = join.workload(space).get(key)?.isPaused ? PAUSED_OBJECT : isPaused ? PAUSED_PLACEMENT : undefined
     return copyVerdict(space, key, this.sight, { paused: this.#paused ?? own })
   }
+}
+
+const STAGED: CopyVerdict = {
+  state: 'Pending',
+  reason: 'NotItsTurn',
+  message: 'a rollout has not come to this cluster with it; see its PlacementRollout',
 }
 
 /** Findings about grants, all placements of a space together. */

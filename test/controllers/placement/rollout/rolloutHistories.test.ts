@@ -1,5 +1,5 @@
-// Histories of rollouts from a seed: edits, bad ones too, silence, joins, leaves, pins, pauses, restarts. Whatever comes, a cluster has
-// the content of one revision, no more clusters are on their way than the strategy lets, and the end is the newest content everywhere.
+// Histories of rollouts from a seed: edits, bad ones too, silence, joins, leaves, pins, pauses, restarts. A cluster always has the
+// content of one revision. One cluster at most is on its way. The end is the newest content everywhere.
 import t, { type Test } from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import { PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'

@@ -7,7 +7,7 @@ import {
   PLACEMENT_ROLLOUTS,
   SLICES,
 } from '../../../../src/placement/words/placement.ts'
-import { ALL_MAPS, MAPS, placement, slice } from '../translatorWorld.ts'
+import { ALL_MAPS, MAPS, placement, setGrant, slice } from '../translatorWorld.ts'
 import { ONE_BY_ONE, rolloutWorld } from './rolloutWorld.ts'
 
 t.test('an edit comes to the second cluster once the first is healthy with it', async t => {
@@ -329,4 +329,12 @@ t.test('of two placements that claim an object in a cluster the older one stages
   t.same([held('florin'), held('guilder')], ['1', '1'])
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['2', '1'])
+})
+
+t.test('a copy that waits for its turn counts as pending, and no grant or upsync set is blamed', async t => {
+  const { server, make, pass } = await placed(t)
+  await setGrant(server, 'wds1', { clusterScoped: false })
+  await make('new', '1')
+  await pass(3000)
+  t.match(at(server.peek('wds1', EDGE_PLACEMENTS, 'ep')?.status, 'counts'), { copies: 6, pending: 2, notPlaced: 0 })
 })
