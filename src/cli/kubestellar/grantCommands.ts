@@ -33,6 +33,7 @@ const HEAD = [
   'GRANTING',
   'ADOPT',
   'UPSYNC',
+  'ASSOCIATED',
 ]
 
 export async function grantCommand(
@@ -148,7 +149,8 @@ export async function grantsCommand(
 }
 
 function rowOf(grant: KubeObject): string[] {
-  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting, upsync } = specOf(grant)
+  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting, upsync, associated } =
+    specOf(grant)
   return [
     grant.metadata.name ?? '',
     spacesOf(grant)
@@ -162,5 +164,6 @@ function rowOf(grant: KubeObject): string[] {
     String(grantingKinds === true),
     String(adoptExisting === true),
     kindsText(upsync) || '<none>',
+    Array.isArray(associated) ? associated.join(',') || '<none>' : '<none>',
   ]
 }

@@ -15,6 +15,7 @@ export interface GrantOptions {
   adoptExisting?: boolean
   upsync?: string
   upsyncSecrets?: string
+  associated?: string
 }
 
 /** Where, and in which namespaces: what most grants say. */
@@ -30,7 +31,7 @@ interface Kinds {
 
 /** Without `spaces`. @throws CommandError naming the option that is wrong */
 export function grantSpec(options: GrantOptions): Record<string, unknown> {
-  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting } = options
+  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting, associated } = options
   const upsync = [...kindsIn(options.upsync), ...secretsIn(options.upsyncSecrets)]
   return {
     ...(locations !== undefined && { locations: selectorOf(narrowing('--locations', locations)) }),
@@ -41,6 +42,7 @@ export function grantSpec(options: GrantOptions): Record<string, unknown> {
     ...(grantingKinds !== undefined && { grantingKinds }),
     ...(adoptExisting !== undefined && { adoptExisting }),
     ...((options.upsync ?? options.upsyncSecrets) !== undefined && { upsync }),
+    ...(associated !== undefined && { associated: listIn(associated) }),
   }
 }
 

@@ -159,6 +159,10 @@ const GRANT: PluginCommand = {
     flag('--unserved', 'name kinds, too, that neither the inventory nor the space serves yet'),
     flag('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets'),
     flag('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME'),
+    flag(
+      '--associated <kinds>',
+      'kinds that clusters make of placed objects and may report, such as pods,events; "*" is all',
+    ),
   ],
   change: ofSpace(grantCommand),
 }

@@ -19,7 +19,7 @@ import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from 
 export const WORKLOAD_TYPE = 'root:workload'
 export const DEFAULT_INVENTORY = 'root:imw1'
 /** Flags that grant {@link EVERYTHING}. */
-const ALL_OF_IT = ['--cluster-scoped', '--granting-kinds', "--upsync '*'"]
+const ALL_OF_IT = ['--cluster-scoped', '--granting-kinds', "--upsync '*'", "--associated '*'"]
 
 interface WmwOptions {
   withKube: boolean

@@ -128,7 +128,8 @@ t.test('other inventories, several, or none', async t => {
 t.test('who may not grant gets the line to ask for, and it grants the same', async t => {
   await runAs(ADMIN, 'create team --context root --type root:workload', kubectlWs)
   await member('root:team', 'alice', 'admin')
-  const line = "kubectl kubestellar grant --imw root:imw1 root:team --cluster-scoped --granting-kinds --upsync '*'"
+  const line =
+    "kubectl kubestellar grant --imw root:imw1 root:team --cluster-scoped --granting-kinds --upsync '*' --associated '*'"
   t.same(await runAs(kubeconfigOf(ALICE), 'ensure wmw team'), {
     code: 0,
     out: [
