@@ -70,7 +70,6 @@ import { Collectors } from './summaries/collectors.ts'
 import { Summaries } from './summaries/summaries.ts'
 import { SummaryFollowers } from './summaries/summaryFollowers.ts'
 import { SummarySubjects } from './summaries/summarySubjects.ts'
-import { TaskRouter } from './taskRouter.ts'
 
 export interface PlacementTranslatorDeps extends Partial<Desks> {
   client: Client
@@ -369,23 +368,6 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     mailbox: copyDeps.mailbox,
     converged: copies => convergence.converged(copies),
   })
-  const router = new TaskRouter({
-    client: explained,
-    join,
-    mailboxes,
-    readiness,
-    facts,
-    pendingCopies,
-    convergence,
-    records,
-    clusterReports,
-    feedback,
-    reports,
-    tasks,
-    brake,
-    closing,
-    rollouts,
-  })
 
   return {
     signals,
@@ -405,6 +387,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     mailboxes,
     readiness,
     inHand,
+    records,
     unschedulable,
     facts,
     pauses,
@@ -417,6 +400,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     explained,
     checks,
     outcomes,
+    clusterReports,
     marks,
     followers,
     collectors,
@@ -427,7 +411,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     isPlacingKnown,
     log,
     reports,
+    feedback,
+    convergence,
     together,
-    router,
   }
 }

@@ -1,56 +1,24 @@
 /** Router of tasks: hands each one to its room, or postpones it until enough is known. */
-import type { Client } from '../../client/client.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import type { Convergence } from './convergence.ts'
-import { type DecisionFacts, decide, mailboxGate } from './copies/decide.ts'
-import type { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
-import type { PendingCopies } from './join/pendingCopies.ts'
-import type { PlacementJoin } from './join/placementJoin.ts'
-import type { Readiness } from './join/readiness.ts'
-import type { SpaceClosing } from './join/spaceClosing.ts'
+import type { Parts } from './assembly.ts'
+import { decide, mailboxGate } from './copies/decide.ts'
 import type { Task } from './join/task.ts'
-import type { Tasks } from './join/tasks.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
-import type { Mailboxes } from './mailboxes/mailboxes.ts'
-import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
-import type { Brake } from './retention/brake.ts'
-import type { Rollouts } from './rollout/rollouts.ts'
-import type { ClusterReports } from './status/clusterReports.ts'
-import type { PlacementReports } from './status/placementReports.ts'
-
-export interface TaskRouterDeps {
-  /** Whose refusals are explained. */
-  client: Client
-  join: PlacementJoin
-  mailboxes: Mailboxes
-  readiness: Readiness
-  facts: DecisionFacts
-  pendingCopies: PendingCopies
-  convergence: Convergence
-  records: UpsyncRecords
-  clusterReports: ClusterReports
-  feedback: FeedbackReconciler
-  reports: PlacementReports
-  tasks: Tasks
-  brake: Brake
-  closing: SpaceClosing
-  rollouts: Rollouts
-}
 
 type InMailbox = Task & { readonly type: 'copy' | 'config' | 'asked' }
 
 export class TaskRouter {
-  readonly #deps: TaskRouterDeps
+  readonly #parts: Parts
 
-  constructor(deps: TaskRouterDeps) {
-    this.#deps = deps
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async reconcile(task: Task): Promise<ReconcileResult | void> {
-    const { readiness, mailboxes, clusterReports, feedback, closing, reports, brake, rollouts } = this.#deps
+    const { readiness, mailboxes, clusterReports, feedback, closing, reports, brake, rollouts } = this.#parts
     switch (task.type) {
       case 'copy':
       case 'config':
@@ -87,13 +55,13 @@ export class TaskRouter {
         if (brake.isPending(task.space) || !closing.close(task.space)) return
         feedback.forget(task.space)
         brake.forget(task.space)
-        this.#deps.pendingCopies.release(task.space)
+        this.#parts.pendingCopies.release(task.space)
     }
   }
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { facts, mailboxes, readiness, closing, convergence } = this.#deps
+    const { facts, mailboxes, readiness, closing, convergence } = this.#parts
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
     if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
@@ -113,13 +81,13 @@ export class TaskRouter {
 
   /** What a mailbox holds beside copies. */
   async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
-    const { client, join, records, tasks } = this.#deps
+    const { explained, join, records, tasks } = this.#parts
     if (task.type === 'asked') await records.reconcile(mailbox, task.key)
-    else await reconcileConfig({ client, join, records, tasks }, mailbox)
+    else await reconcileConfig({ client: explained, join, records, tasks }, mailbox)
   }
 
   #postpone(task: Task): ReconcileResult {
-    this.#deps.readiness.postpone(task)
+    this.#parts.readiness.postpone(task)
     return { postponed: true }
   }
 }

@@ -20,70 +20,36 @@ import {
 } from '../../placement/words/placement.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
 import { readsOtherwise } from '../../placement/words/topology.ts'
-import type { Consents } from './inventory/consents.ts'
+import type { Parts } from './assembly.ts'
 import type { LocationChange, MailboxChange, TargetChange } from './inventory/inventory.ts'
 import type { BindingChange, Streamed, TopologyReader } from './inventory/topologyFacts.ts'
-import type { PlacementJoin } from './join/placementJoin.ts'
-import type { Readiness } from './join/readiness.ts'
 import { SliceSets } from './join/sliceSets.ts'
-import type { SpaceClosing } from './join/spaceClosing.ts'
 import { copyTasks } from './join/task.ts'
-import type { Tasks } from './join/tasks.ts'
-import type { WaitingIntakes } from './join/waitingIntakes.ts'
-import { keyOf, type Workloads } from './join/workloads.ts'
-import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
-import type { Mailboxes } from './mailboxes/mailboxes.ts'
-import type { Remarks } from './mailboxes/remarks.ts'
-import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
-import type { Brake } from './retention/brake.ts'
-import type { Pauses } from './retention/pauses.ts'
-import type { Rollouts } from './rollout/rollouts.ts'
-import type { Signals } from './signals/signals.ts'
+import { keyOf } from './join/workloads.ts'
+import { UNSCHEDULABLE } from './mailboxes/unschedulableMailboxes.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
-import type { PlacementReports } from './status/placementReports.ts'
-import type { Collectors } from './summaries/collectors.ts'
-
-export interface TopologyIntakeDeps {
-  signals: Pick<Signals, 'mailboxChanged' | 'spaceChanged'>
-  consents: Consents
-  join: PlacementJoin
-  tasks: Tasks
-  pauses: Pauses
-  brake: Brake
-  unschedulable: UnschedulableMailboxes
-  mailboxes: Mailboxes
-  inHand: CopiesInHand
-  workloads: Workloads
-  closing: SpaceClosing
-  readiness: Readiness
-  intakes: WaitingIntakes
-  remarks: Remarks
-  reports: PlacementReports
-  collectors: Collectors
-  rollouts: Rollouts
-}
 
 export class TopologyIntake implements TopologyReader {
-  readonly #deps: TopologyIntakeDeps
+  readonly #parts: Parts
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
   /** Of each placement, the generation of its spec and the revision as which that was written. */
   readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
   readonly #slices: SliceSets
 
-  constructor(deps: TopologyIntakeDeps) {
-    this.#deps = deps
-    this.#slices = new SliceSets(deps.join)
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#slices = new SliceSets(parts.join)
   }
 
   /** A snapshot begins, and is complete. */
   begin(): void {
     this.#slices.begin()
-    this.#deps.consents.begin()
+    this.#parts.consents.begin()
   }
 
   synced(): void {
-    const { consents, intakes, readiness } = this.#deps
+    const { consents, intakes, readiness } = this.#parts
     intakes.ofTopology([])
     this.#slices.synced()
     consents.synced()
@@ -91,33 +57,33 @@ export class TopologyIntake implements TopologyReader {
   }
 
   waits(objects: readonly Waiting[]): void {
-    this.#deps.intakes.ofTopology(objects)
+    this.#parts.intakes.ofTopology(objects)
   }
 
   consentChanged(space: string, inventory: string | undefined): void {
-    this.#deps.consents.consentChanged(space, inventory)
+    this.#parts.consents.consentChanged(space, inventory)
   }
 
   bindingChanged(change: BindingChange): void {
-    this.#deps.consents.bindingChanged(change)
+    this.#parts.consents.bindingChanged(change)
   }
 
   grantChanged(inventory: string, isUnreadable: boolean): void {
-    this.#deps.consents.grantChanged(inventory, isUnreadable)
+    this.#parts.consents.grantChanged(inventory, isUnreadable)
   }
 
   mailboxChanged({ name, after }: MailboxChange): void {
-    const { mailboxes, readiness } = this.#deps
+    const { mailboxes, readiness } = this.#parts
     mailboxes.setSpace(name, after && !after.terminating ? after.space : '')
     readiness.moreIsKnown()
   }
 
   mailboxesSynced(): void {
-    this.#deps.readiness.workspacesAreWhole()
+    this.#parts.readiness.workspacesAreWhole()
   }
 
   locationChanged(change: LocationChange): void {
-    const { consents, pauses, join, rollouts } = this.#deps
+    const { consents, pauses, join, rollouts } = this.#parts
     consents.locationChanged(change)
     pauses.locationChanged(change)
     if (!readsOtherwise(change.before, change.after)) return
@@ -126,7 +92,7 @@ export class TopologyIntake implements TopologyReader {
   }
 
   objectChanged(at: StreamedRef, { object, byName, revision }: Streamed): void {
-    const { join, collectors } = this.#deps
+    const { join, collectors } = this.#parts
     const taken = (): void => join.observed.taken(at.space, keyOf(at), object && revision)
     switch (at.resource.resource) {
       case EDGE_PLACEMENTS.resource:
@@ -153,7 +119,7 @@ export class TopologyIntake implements TopologyReader {
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
-    const { join, brake, workloads, closing, intakes, reports, signals, rollouts, readiness } = this.#deps
+    const { join, brake, workloads, closing, intakes, reports, signals, rollouts, readiness } = this.#parts
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // the status and most annotations of placements change too
@@ -188,7 +154,7 @@ export class TopologyIntake implements TopologyReader {
 
   /** A placement is paused from now on, or no more. */
   #pauseChanged(space: string, name: string): void {
-    const { join, tasks, inHand, brake } = this.#deps
+    const { join, tasks, inHand, brake } = this.#parts
     const among = [...(join.waysOf(space, name)?.keys() ?? [])]
     const keys = join.workload(space).selectedBy(name)
     tasks.report(space, name)
@@ -217,11 +183,11 @@ export class TopologyIntake implements TopologyReader {
     this.#specs.set(id, spec)
     const resolved = at(object.status, 'specGeneration')
     if (typeof resolved === 'number' && resolved < generation) return
-    this.#deps.join.settle(space, name, generation, spec.revision)
+    this.#parts.join.settle(space, name, generation, spec.revision)
   }
 
   targetChanged(change: TargetChange): void {
-    const { consents, pauses, unschedulable, brake, inHand, tasks, remarks, signals } = this.#deps
+    const { consents, pauses, unschedulable, brake, inHand, tasks, remarks, signals } = this.#parts
     const { mailbox, before, after } = change
     consents.targetChanged(change)
     pauses.targetChanged(change)
@@ -238,7 +204,7 @@ export class TopologyIntake implements TopologyReader {
 
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked, and its cluster reported. */
   #stays(mailbox: string): void {
-    const { mailboxes, signals, tasks } = this.#deps
+    const { mailboxes, signals, tasks } = this.#parts
     if (!mailboxes.get(mailbox)) return
     signals.mailboxChanged.send(mailbox, 'gate')
     tasks.add({ type: 'cluster', mailbox })

@@ -8,6 +8,7 @@ import { standsInMailbox } from '../placedSource.ts'
 import { assemble, type Parts, type PlacementTranslatorDeps } from './assembly.ts'
 import { spacesWithFeedback } from './feedback/feedbackLeftovers.ts'
 import { readSignals } from './signalReaders.ts'
+import { TaskRouter } from './taskRouter.ts'
 import { beginAnswers } from './translatorDesks.ts'
 
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
@@ -31,7 +32,8 @@ class Translator {
     this.#deps = { ...deps, signal }
     this.#parts = assemble(this.#deps)
     readSignals(this.#parts, deps.topology.facts)
-    const { tasks, router, together } = this.#parts
+    const { tasks, together } = this.#parts
+    const router = new TaskRouter(this.#parts)
     this.#endAnswers = beginAnswers(deps, this.#parts)
     this.#running = Promise.all([
       this.#begin(),
