@@ -120,7 +120,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   ])
   await type(arrivals.find(command => command.startsWith('orrery syncer --'))!)
   await syncers[1]!.said('the mailbox is known')
-  await typeAll('## What a cluster refuses')
+  await typeAll('## Refusals by a cluster')
   // by the cluster's owner; the hash stands for nothing that is held
   for (const command of commandsIn('## When something is away'))
     t.match(

@@ -67,7 +67,7 @@ const SECTIONS: Readonly<
     '## As a service': [2, SERVER],
   },
   'docs/syncers.md': {
-    '## What a cluster refuses': [2, CLUSTERS],
+    '## Refusals by a cluster': [2, CLUSTERS],
     '## Which mailbox a cluster is served from': [1, CLUSTERS],
     "## Syncers' credentials": [1, CLUSTERS],
   },
