@@ -11,6 +11,12 @@ export function revisionName(placement: string, number: number): string {
   return `${shortName(placement, MAX_NAME - MAX_NUMBER)}.${number}`
 }
 
+/** Whether a PlacementRevision or PlacementRollout is one of this placement. */
+export function isNameOfRevision(placement: string, name: string): boolean {
+  const dot = name.lastIndexOf('.')
+  return revisionName(placement, Number(name.slice(dot + 1))) === name
+}
+
 /** Name of the PlacementContent of an object from a revision on. */
 export function contentName(placementUid: string, key: string, from: number): string {
   return `${placementUid}.${hash('sha256', key, 'hex').slice(0, 32)}.${from}`

@@ -26,6 +26,8 @@ export interface StagedContent {
   at(mailbox: string): LeadContent
   /** Something that the placement selects changed. Answers whether its destinations wait for a revision of that. */
   edited(): boolean
+  /** Whether a destination may have an object. */
+  has(key: string): boolean
   /** Keys of all that destinations may have. */
   keysInUse(): readonly string[]
 }

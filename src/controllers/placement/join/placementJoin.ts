@@ -227,7 +227,7 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.spaces.get(id)
     if (!space) return
     for (const { name, stage } of space.leads.values())
-      if (stage?.keysInUse().includes(key))
+      if (stage?.has(key))
         this.#taken(id, name, this.#mailboxesOf(destinations(space, name)), [key], revision === 0 ? 'taken' : 'left')
   }
 

@@ -50,7 +50,7 @@ export interface WorkloadsDeps {
   /** Whether it is known which revisions destinations of the space's placements have. */
   isStaged: (space: string) => boolean
   /** A PlacementRevision or PlacementRollout was written as this revision; absent: it is gone. */
-  rolloutWritten: (space: string, revision: number | undefined) => void
+  rolloutWritten: (space: string, name: string, revision: number | undefined) => void
   /** Something selects an object that was written as this revision, while the space was followed. */
   selected: (revision: number) => void
 }
@@ -175,7 +175,7 @@ export class Workloads {
   /** The stream of the topology reports these, too. `revision`: absent when it is gone. */
   #seen(space: string, ref: StreamedRef, revision: number | undefined): void {
     if (PLACES.has(resourceKey(ref.resource))) this.#deps.join.observed.seen(space, keyOf(ref), revision)
-    if (ROLLED.has(resourceKey(ref.resource))) this.#deps.rolloutWritten(space, revision)
+    if (ROLLED.has(resourceKey(ref.resource))) this.#deps.rolloutWritten(space, ref.name, revision)
   }
 }
 

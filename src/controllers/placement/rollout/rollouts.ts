@@ -5,11 +5,13 @@
  * A step is in the stored status of the PlacementRollout before any content moves, so that another run finds each cluster's revision.
  * Objects of users are never written. Copies are named only, and {@link decide} and the brake judge them as ever.
  */
+import { isStatusError } from '../../../apimachinery/errors.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
+import { isNameOfRevision } from '../../../placement/rollout/revisionNames.ts'
 import { type ClusterFacts, type RolloutFacts, type Step, step } from '../../../placement/rollout/step.ts'
 import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
@@ -43,6 +45,8 @@ export interface RolloutsDeps {
   isKnown: (space: string, name: string) => boolean
 }
 
+/** After a revision could not be stored. */
+const RETRY_MS = 30_000
 /** Looks at one placement are so far apart at least. */
 const APART_MS = 100
 /** A change of a copy that says nothing about its cluster. */
@@ -62,6 +66,8 @@ export interface RolloutReport extends Pick<Rollout, 'state' | 'reason' | 'messa
 export class Rollouts {
   readonly #deps: RolloutsDeps
   readonly #placements = new Map<string, StagedPlacement>()
+  /** Those of which it is not known which revisions their destinations have. */
+  readonly #unloaded = new Set<StagedPlacement>()
   /** Those of which a rollout goes on. */
   readonly #rolling = new Set<StagedPlacement>()
 
@@ -75,7 +81,7 @@ export class Rollouts {
 
   /** Whether it is known which revisions the destinations of a space's placements have. */
   isKnown(space: string): boolean {
-    for (const { id, isLoaded } of this.#placements.values()) if (id.space === space && !isLoaded) return false
+    for (const { id } of this.#unloaded) if (id.space === space) return false
     return true
   }
 
@@ -110,6 +116,7 @@ export class Rollouts {
       changed: () => tasks.add({ type: 'rollout', space, name }),
     })
     this.#placements.set(key, placement)
+    this.#unloaded.add(placement)
     return placement
   }
 
@@ -118,6 +125,7 @@ export class Rollouts {
     if (!known) return
     this.#placements.delete(`${space} ${name}`)
     this.#rolling.delete(known)
+    this.#unloaded.delete(known)
   }
 
   /** How far a placement is; `undefined`: nothing of it is staged. */
@@ -126,6 +134,8 @@ export class Rollouts {
     if (!placement?.isStaged) return undefined
     const { rollout, dueAtMs, pinned, rows } = placement
     const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
+    if (placement.problem !== undefined)
+      return { state, reason: 'RevisionNotStored', message: placement.problem, revision, isDirty: true, pinned }
     return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
   }
 
@@ -157,9 +167,10 @@ export class Rollouts {
   }
 
   /** A PlacementRollout or PlacementRevision of a space was written, by whomsoever. */
-  written(space: string, revision = Number.POSITIVE_INFINITY): void {
+  written(space: string, object: string, revision = Number.POSITIVE_INFINITY): void {
     for (const placement of this.#placements.values()) {
       if (placement.id.space !== space || placement.writtenRevision >= revision) continue
+      if (!isNameOfRevision(placement.id.name, object)) continue
       placement.isStale = true
       this.#deps.tasks.add({ type: 'rollout', space, name: placement.id.name })
     }
@@ -169,7 +180,9 @@ export class Rollouts {
     const placement = this.#placements.get(`${space} ${name}`)
     if (!placement) return {}
     const { clock, isKnown } = this.#deps
-    if (!placement.isLoaded) await this.#load(placement)
+    if (this.#unloaded.has(placement)) await this.#load(placement)
+    // it was deleted meanwhile
+    if (this.#placements.get(`${space} ${name}`) !== placement) return {}
     if (!isKnown(space, name)) return { postponed: true }
     const nowMs = clock.now()
     const waitMs = placement.lookedAtMs + APART_MS - nowMs
@@ -211,14 +224,14 @@ export class Rollouts {
         }
       }
     }
-    placement.isLoaded = true
+    this.#unloaded.delete(placement)
     known.send('space', id.space)
   }
 
   /** Makes a revision of what changed since the newest one. */
   async #cut(placement: StagedPlacement): Promise<void> {
-    const { join, sources, store, clock } = this.#deps
-    const { id, rows } = placement
+    const { join, sources, store, clock, tasks } = this.#deps
+    const { id } = placement
     placement.takeEdits()
     const resourceVersion = join.observed.of(id.space, id.name) ?? 0
     const workload = join.workload(id.space)
@@ -226,22 +239,27 @@ export class Rollouts {
       const fact = workload.get(key)
       return fact ? [{ fact, implied: !workload.names(id.name, key) }] : []
     })
-    const cut = await cutRevision(rows, {
-      selected,
-      read: fact => sources.read(id.space, fact),
-      customizer: reference => join.customizer(id.space, reference),
-    }).catch(error => {
-      placement.edited()
-      throw error
-    })
-    if (!cut) return
-    const at = timestamp(new Date(clock.now()))
     try {
-      await store.write(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
+      if (placement.problem !== undefined) placement.rows = await store.load(id)
+      const { rows } = placement
+      const cut = await cutRevision(rows, {
+        selected,
+        read: fact => sources.read(id.space, fact),
+        customizer: reference => join.customizer(id.space, reference),
+      })
+      const at = timestamp(new Date(clock.now()))
+      if (cut) await store.write(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
     } catch (error) {
-      placement.edited()
-      throw error
+      // it may be half written, and is read anew before the next attempt
+      placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`
+      placement.cutAgainAt(clock.now() + RETRY_MS)
+      tasks.report(id.space, id.name)
+      if (!isStatusError(error)) throw error
+      return
     }
+    if (placement.problem !== undefined) tasks.report(id.space, id.name)
+    placement.problem = undefined
+    const { rows } = placement
     if (!placement.isStaged && placement.strategy.type === 'All') placement.finished = rows.newest
     await this.#trim(placement)
   }
@@ -495,6 +513,10 @@ export class Rollouts {
     placement.writtenRevision = Number(written.metadata.resourceVersion)
     tasks.report(id.space, id.name)
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function stepOf(

@@ -1,6 +1,6 @@
 /**
  * One placement with a rollout strategy: the revision that each destination may have, and the edits since the newest one. While nothing
- * of it is staged (its strategy is All and no revision is pinned, or it is not loaded) destinations read the live content.
+ * of it is staged (its strategy is All and no revision is pinned) destinations read the live content.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { RolloutStrategy } from '../../../placement/rollout/strategy.ts'
@@ -32,12 +32,13 @@ export class StagedPlacement implements StagedContent {
   /** Whether it came while the server ran: nothing of it is anywhere yet. */
   readonly isNew: boolean
   rows = new ContentRows()
-  isLoaded = false
   isStaged = false
   /** The newest revision that was rolled out whole; 0: none. Destinations without one of their own have it. */
   finished = 0
   pinned: number | undefined
   rollout: Rollout | undefined
+  /** Why the edits are in no revision. */
+  problem: string | undefined
   /** Whether what people write about its rollouts may be other than was read. */
   isStale = false
   /** When it was last looked at. */
@@ -141,6 +142,11 @@ export class StagedPlacement implements StagedContent {
     return this.#editedMs && Math.min(this.#editedMs.lastMs + QUIET_MS, this.#editedMs.firstMs + MOST_MS)
   }
 
+  /** Edits that could not be made a revision are tried again. */
+  cutAgainAt(atMs: number): void {
+    this.#editedMs = { firstMs: atMs - MOST_MS, lastMs: atMs - QUIET_MS }
+  }
+
   /** The edits so far are looked at. */
   takeEdits(): void {
     this.#editedMs = undefined
@@ -149,6 +155,11 @@ export class StagedPlacement implements StagedContent {
   /** Revisions that destinations have, and their contents. */
   *inUse(): Generator<RevisionContent> {
     for (const revision of new Set([...this.#has.values(), this.finished])) yield this.content(revision)
+  }
+
+  has(key: string): boolean {
+    for (const content of this.inUse()) if (content.revised(key)) return true
+    return false
   }
 
   keysInUse(): readonly string[] {

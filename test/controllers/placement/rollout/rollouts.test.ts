@@ -1,13 +1,15 @@
 // Rollouts in the translator: which cluster gets which content when, over restarts, edits and deletions.
 import t, { type Test } from 'tap'
+import { statusError } from '../../../../src/apimachinery/errors.ts'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import {
+  CUSTOMIZERS,
   EDGE_PLACEMENTS,
   PLACEMENT_REVISIONS,
   PLACEMENT_ROLLOUTS,
   SLICES,
 } from '../../../../src/placement/words/placement.ts'
-import { ALL_MAPS, MAPS, placement, setGrant, slice } from '../translatorWorld.ts'
+import { ALL_MAPS, EDGE, MAPS, placement, setGrant, slice } from '../translatorWorld.ts'
 import { ONE_BY_ONE, rolloutWorld } from './rolloutWorld.ts'
 
 t.test('an edit comes to the second cluster once the first is healthy with it', async t => {
@@ -337,4 +339,57 @@ t.test('a copy that waits for its turn counts as pending, and no grant or upsync
   await make('new', '1')
   await pass(3000)
   t.match(at(server.peek('wds1', EDGE_PLACEMENTS, 'ep')?.status, 'counts'), { copies: 6, pending: 2, notPlaced: 0 })
+})
+
+t.test('a revision that cannot be stored moves nothing, is tried again, and is whole then', async t => {
+  const { server, edit, pass, report, held, restart } = await placed(t)
+  let refused = 0
+  server.refuse = (_, verb, { resource }) => {
+    if (verb !== 'create' || resource !== 'placementrevisions') return
+    refused++
+    throw statusError.forbidden({ group: '', resource: '' }, '', 'the space is full')
+  }
+  await edit('page', '2')
+  await pass(5000)
+  t.equal(refused, 1)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  server.refuse = () => {}
+  await edit('page', '1')
+  await edit('side', '2')
+  await pass(35_000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('florin', 'side')], ['1', '2'])
+  await restart(async () => {})
+  await pass(500)
+  t.same([held('florin'), held('florin', 'side')], ['1', '2'], 'the half of the first attempt is cleared away')
+})
+
+t.test('an edit of a Customizer is a revision, too', async t => {
+  const { wds, server, pass, report, held, states } = await placed(t)
+  const customizer = (value: string) => ({
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name: 'c', namespace: 'commonstuff' },
+    replacements: [{ path: '$.data.a', value: JSON.stringify(value) }],
+  })
+  await wds.create(CUSTOMIZERS, customizer('x'))
+  const annotations = { 'edge.kubestellar.io/customizer': 'c' }
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'page' }, 'merge', { metadata: { annotations } })
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['x', '1'])
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.equal(states(2).rollout, 'Done')
+  await wds.patch(CUSTOMIZERS, { namespace: 'commonstuff', name: 'c' }, 'merge', {
+    replacements: customizer('y').replacements,
+  })
+  await server.quiet()
+  t.same([held('florin'), held('guilder')], ['x', 'x'])
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['y', 'x'])
 })
