@@ -69,7 +69,7 @@ t.test('a space is granted, granted otherwise, and ungranted', async t => {
   })
   t.match(await run('grants --imw root:imw1'), {
     code: 0,
-    out: /^NAME +SPACES +.*\nteam +root:team +<all> +<all> +<all> +<none> +true +false +false +<none>\nwmw1 +root:wmw1 .* true +true +false +\*$/,
+    out: /^NAME +SPACES +.*\nteam +root:team +<all> +<all> +<all> +<none> +true +false +false +<none> +<none>\nwmw1 +root:wmw1 .* true +true +false +\* +\*$/,
   })
   t.match(await run('grants --imw root:imw1 -o name'), {
     code: 0,
