@@ -1,4 +1,7 @@
-/** All controllers that belong to the server, started and stopped as one. */
+/**
+ * All controllers that belong to the server, started and stopped as one. This is the gate of leadership: of several servers on one store,
+ * the leader alone would start them, and with them those who answer at the desks.
+ */
 
 import type { Client } from '../client/client.ts'
 import type { WorkRuntime } from '../client/runtime.ts'

@@ -125,8 +125,6 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   const pendingCopies = new PendingCopies({ workloads, pendingMarks, tasks, copiesNamed, soon: queueMicrotask })
   const closing = new SpaceClosing({ join, workloads, places, pendingCopies })
   const locations = new SpaceLocations({ join, inventory, consents })
-  const isPlacingKnown = (space: string): boolean =>
-    readiness.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space))
 
   // mailboxes/
   const remarks = new Remarks(copyChanged)
@@ -166,7 +164,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     mailboxes: () => mailboxes.all(),
     mailbox: knownMailbox,
     isWhole: () => readiness.isStartWhole,
-    isKnown: space => !join.isWorkloadSpace(space) || workloads.isSynced(space),
+    isKnown: space => readiness.knowsObjects(space),
     isOpen: name => pendingMarks.isOpen(name),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: name => inventory.isEvicted(name, clock.now()),
@@ -333,7 +331,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     followers,
     retained,
     // held copies are placed by nobody, and would be missing
-    isKnown: (space: string) => isPlacingKnown(space) && !brake.isUnsure(space),
+    isKnown: (space: string) => readiness.knowsSpace(space) && !brake.isUnsure(space),
     pathOf: (space: string) => places.pathOf(space),
   }
   const statuses = new WorkStatuses(statusDeps, { isNamespaced: true })
@@ -355,7 +353,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     followers: summaryFollowers,
     statuses,
     turns,
-    isKnown: isPlacingKnown,
+    isKnown: space => readiness.knowsSpace(space),
   })
 
   // beside the rooms
@@ -408,7 +406,6 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     clusterStatuses,
     summaries,
     summaryFollowers,
-    isPlacingKnown,
     log,
     reports,
     feedback,

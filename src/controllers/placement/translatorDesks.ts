@@ -8,7 +8,8 @@ import { ReportedClusters } from './status/reportedClusters.ts'
 /** Begins to answer. @returns a function that ends it */
 export function beginAnswers(deps: PlacementTranslatorDeps, parts: Parts): () => void {
   const { outcomes, previews, answers, figures, reported, clock } = deps
-  const { mailboxes, stages, join, locations, marks, retained, isPlacingKnown: isKnown } = parts
+  const { mailboxes, stages, join, locations, marks, retained, readiness } = parts
+  const isKnown = (space: string): boolean => readiness.knowsSpace(space)
   outcomes?.deliverTo(parts.outcomes)
   previews?.deliverTo(previewsOf(deps, parts))
   figures?.show({

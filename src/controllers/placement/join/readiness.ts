@@ -1,4 +1,7 @@
-/** Readiness: whether enough is known to act. A task that cannot be judged yet waits until a stream is complete. */
+/**
+ * Readiness: whether enough is known to act, in one object for all rooms. A task that cannot be judged yet waits until a stream is
+ * complete. Beside it stand two facts of single things: the content of one mailbox (`synced`), and a consent that cannot be read.
+ */
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import type { Topology } from '../inventory/topology.ts'
 import type { Signals } from '../signals/signals.ts'
@@ -80,11 +83,20 @@ export class Readiness {
     return this.#deps.join.areAllFor(mailbox, space => this.#deps.workloads.isSynced(space))
   }
 
+  /** Whether all objects of a space are known, or it places none. */
+  knowsObjects(space: string): boolean {
+    return !this.#deps.join.isWorkloadSpace(space) || this.#deps.workloads.isSynced(space)
+  }
+
+  /** Whether all is known that a space places, and where. */
+  knowsSpace(space: string): boolean {
+    return this.#topologySynced && this.knowsObjects(space)
+  }
+
   /** Whether it is known where an object goes, or that its space feeds nobody any more. */
   knowsSource(space: string, key: string): boolean {
-    const { join, workloads } = this.#deps
-    if (!this.#topologySynced || (join.isWorkloadSpace(space) && !workloads.isSynced(space))) return false
-    return this.#knowsWaysOf(space, join.workload(space).selectionOf(key).placements)
+    if (!this.knowsSpace(space)) return false
+    return this.#knowsWaysOf(space, this.#deps.join.workload(space).selectionOf(key).placements)
   }
 
   /** Whether it is known what a placement selects and where it leads. */

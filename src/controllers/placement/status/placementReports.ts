@@ -2,7 +2,8 @@
  * Reports on EdgePlacements: conditions, counts and broken copies. Denials by grants follow from the join, refusals by clusters from
  * their syncers' outcome reports, and the center's own findings from remarks.
  *
- * One look reads the outcome and the holds of a placement and writes both at once. {@link ReportPace} spaces the looks.
+ * One look reads the outcome and the holds of a placement and writes both at once. {@link ReportPace} spaces the looks. The translator
+ * writes EdgePlacement.status here alone. The where-resolver adds its conditions and counts by the same function, writeStatus.ts.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Condition } from '../../../apimachinery/conditions.ts'
