@@ -54,9 +54,13 @@ export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Ste
  * its fields. `undefined` where that is no cheaper than to parse it all, or cannot be told apart.
  */
 export function metadataOfLong(stored: Stored): KubeObject['metadata'] | undefined {
-  const { headBytes, revision } = stored
-  if (sizeOf(stored) < LONG_BYTES || headBytes === 0) return undefined
-  const head = stored.bytes.toString('utf8', 0, headBytes)
+  return sizeOf(stored) < LONG_BYTES ? undefined : metadataOf(stored)
+}
+
+/** The same of an object of any size. */
+export function metadataOf({ bytes, headBytes, revision }: Stored): KubeObject['metadata'] | undefined {
+  if (headBytes === 0) return undefined
+  const head = bytes.toString('utf8', 0, headBytes)
   const claims = claimsIn(head)
   const kept = claims ? head.slice(0, claims.from) + head.slice(claims.to + 1) : head
   const metadata = parsed(`${kept}${revision}"}}`)?.metadata

@@ -1,5 +1,4 @@
 /** Objects of mailboxes as spaces see them: the one place where a report is made of a stored object. */
-import type { ObjectMeta } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import {
   type ReportedMarks,
@@ -9,9 +8,10 @@ import {
 } from '../../placement/content/reportedObject.ts'
 import { objectKey } from '../../placement/words/names.ts'
 import { mentions } from '../../storage/sharedStored.ts'
-import type { Encoded, Revision, Stored } from '../../storage/store.ts'
+import type { Key, Revision, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
+import { metadataOf } from '../registry/decodeInSteps.ts'
 import { shownAs } from '../registry/eventSelector.ts'
 import { EVERYTHING, type Selection } from '../registry/selection.ts'
 import type { Source, Sources } from './reportedSources.ts'
@@ -56,34 +56,43 @@ function reportOf(
   if (known) return known
   // whoever sees it is named in it
   if (!mentions(stored, to.space)) return undefined
-  const text = own ? markedText(stored, to, own, type) : plainText(stored, to)
-  if (!text) return undefined
-  const report = versionOf({ ...stored.key, space: to.space }, revision, text)
-  if (isPlain) kept.keep(report, to)
+  const report = own ? markedReport(stored, to, own, type, revision) : plainReport(stored, to, revision)
+  if (report && isPlain) kept.keep(report, to)
   return report
 }
 
-function markedText(
+function markedReport(
   stored: Stored,
   to: ReportedTo,
   marks: ReportedMarks,
   { scale }: ResourceType,
-): Encoded | undefined {
+  revision: Revision,
+): Stored | undefined {
   const shown = reportedObject(decodeObject(stored), to, marks, scale?.specReplicasPath.slice(1))
-  return shown && { ...encodeObject(shown), note: stored.note }
+  return shown && versionOf(keyOf(stored, to), revision, { ...encodeObject(shown), note: stored.note })
 }
 
-/** The same without marks: metadata alone is read and written, and what the object says beside is copied as it stands. */
-export function plainText({ bytes, headBytes, revision, note }: Stored, to: ReportedTo): Encoded | undefined {
+/** The same without marks: metadata alone is read and written, and the bytes beside it are copied. */
+export function plainReport(stored: Stored, to: ReportedTo, revision: Revision): Stored | undefined {
+  const { bytes, note } = stored
   const start = bytes.indexOf(METADATA) + METADATA.length
-  const end = headBytes + String(revision).length
-  // the store's texts have the resourceVersion last in the metadata
-  const metadata = JSON.parse(`${bytes.toString('utf8', start, end)}"}`) as ObjectMeta
-  const shown = reportedMetadata(metadata, to)
+  const end = stored.headBytes + String(stored.revision).length
+  const shown = reportedMetadata(metadataOf(stored) ?? decodeObject(stored).metadata, to)
   if (!shown) return undefined
+  // the store's texts have the resourceVersion last in the metadata
   const { resourceVersion: _, ...rest } = shown
-  const head = `${bytes.toString('utf8', 0, start)}${JSON.stringify(rest).slice(0, -1)},"resourceVersion":"`
-  return { head, tail: bytes.toString('utf8', end), note }
+  const metadata = `${JSON.stringify(rest).slice(0, -1)},"resourceVersion":"${revision}`
+  const behind = start + Buffer.byteLength(metadata)
+  const report = Buffer.allocUnsafe(behind + bytes.length - end)
+  bytes.copy(report, 0, 0, start)
+  report.write(metadata, start)
+  bytes.copy(report, behind, end)
+  const headBytes = behind - String(revision).length
+  return { key: keyOf(stored, to), revision, bytes: report, headBytes, ...(note !== undefined && { note }) }
+}
+
+function keyOf({ key }: Stored, { space }: ReportedTo): Key {
+  return { ...key, space }
 }
 
 /** As each of several spaces sees it. */

@@ -1,7 +1,7 @@
 /** Reports without marks are copies beside their metadata: they equal the report of the whole object. */
 import t from 'tap'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { plainText } from '../../../src/apiserver/reported/shownObjects.ts'
+import { plainReport } from '../../../src/apiserver/reported/shownObjects.ts'
 import { reportedObject } from '../../../src/placement/content/reportedObject.ts'
 import { versionOf } from '../../../src/storage/texts.ts'
 import * as fc from '../../support/fastCheck.ts'
@@ -35,8 +35,7 @@ t.test('a report is the same whether its object is read whole or not', async t =
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...meta, annotations }, data }
     const stored = versionOf(KEY, 41, encodeObject(object))
     const whole = reportedObject(decodeObject(stored), TO)
-    const plain = plainText(stored, TO)
-    const shown = plain && versionOf(KEY, 43, plain)
+    const shown = plainReport(stored, TO, 43)
     t.same(shown && decodeObject(shown), whole && decodeObject(versionOf(KEY, 43, encodeObject(whole))))
     if (shown) t.equal(shown.bytes.toString('utf8', shown.headBytes, shown.headBytes + 5), '43"},')
   })
