@@ -132,7 +132,9 @@ export class TopologyIntake implements TopologyReader {
       const before = join.spec(space, name)
       const wasPaused = before?.isPaused ?? false
       const spec = compilePlacement(object)
-      const stage = rollouts.place(space, name, spec, isFirst && readiness.isTopologyWhole)
+      // one that was reported on before has copies
+      const isNew = isFirst && readiness.isTopologyWhole && at(object.status, 'counts') === undefined
+      const stage = rollouts.place(space, name, spec, isNew)
       join.setPlacement(space, name, spec, creationTimestamp, stage)
       if ((before?.collectors.length ?? 0) + spec.collectors.length > 0)
         signals.spaceChanged.send(space, 'collecting', name)

@@ -23,11 +23,17 @@ export interface ContentRow {
   seen: number
 }
 
+export interface Revision {
+  /** Who made it. */
+  readonly by: string
+  /** Objects in it. */
+  readonly objects: number
+}
+
 export class ContentRows {
   /** By key, the oldest first. */
   readonly #rows = new Map<string, ContentRow[]>()
-  /** Who made each. */
-  readonly #revisions = new Map<number, string>()
+  readonly #revisions = new Map<number, Revision>()
 
   /** The newest revision; 0: there is none. */
   get newest(): number {
@@ -63,12 +69,20 @@ export class ContentRows {
     }
   }
 
-  commit(revision: number, by: string): void {
-    this.#revisions.set(revision, by)
+  commit(number: number, revision: Revision): void {
+    this.#revisions.set(number, revision)
   }
 
   authorOf(revision: number): string {
-    return this.#revisions.get(revision) ?? ''
+    return this.#revisions.get(revision)?.by ?? ''
+  }
+
+  /** Whether all objects of a revision are there: of another one nobody may conclude that something left it. */
+  isWhole(number: number): boolean {
+    const revision = this.#revisions.get(number)
+    let objects = 0
+    for (const { fact } of this.in(number)) if (fact) objects++
+    return revision?.objects === objects
   }
 
   /** A revision is forgotten. Answers the rows that no revision has any more. */

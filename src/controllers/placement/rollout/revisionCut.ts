@@ -46,13 +46,15 @@ export async function cutRevision(
   for (const { fact, implied } of selected) {
     const { key, resource } = fact
     kept.add(key)
-    objects++
     if (fact.customizer !== '') references.add(fact.customizer)
     const before = rows.at(key, rows.newest)
+    if (before) objects++
     if (before?.seen === fact.revision && before.fact?.uid === fact.uid && before.implied === implied) continue
     const object = await read(fact)
     // news of its end is on the way
-    if (object) take({ key, resource, implied, object })
+    if (!object) continue
+    if (!before) objects++
+    take({ key, resource, implied, object })
   }
   for (const reference of references) {
     const object = customizer(reference)

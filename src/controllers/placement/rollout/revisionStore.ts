@@ -67,7 +67,7 @@ export class RevisionStore {
   async load(id: PlacementId): Promise<ContentRows> {
     const rows = new ContentRows()
     for await (const object of this.#listed(id, PLACEMENT_REVISIONS))
-      rows.commit(num(object.spec, 'revision'), str(object.spec, 'by'))
+      rows.commit(num(object.spec, 'revision'), { by: str(object.spec, 'by'), objects: num(object.spec, 'objects') })
     const { newest } = rows
     for await (const object of this.#listed(id, PLACEMENT_CONTENTS)) {
       const row = rowOf(object)
@@ -118,7 +118,7 @@ export class RevisionStore {
     )
     for (const row of ended) row.until = revision
     for (const row of made) rows.add(row)
-    rows.commit(revision, by)
+    rows.commit(revision, { by, objects })
   }
 
   async forget(id: PlacementId, rows: ContentRows, revision: number): Promise<void> {

@@ -200,10 +200,12 @@ export class Rollouts {
   /** Finds which revision each destination has. */
   async #load(placement: StagedPlacement): Promise<void> {
     const { store, known } = this.#deps
-    const { id, isNew, strategy } = placement
-    if (!isNew) {
-      placement.rows = await store.load(id)
-      const rollouts = (await store.rollouts(id)).map(rolloutOf).sort((a, b) => a.run - b.run)
+    const { id, strategy } = placement
+    const rows = await store.load(id)
+    const rollouts = (await store.rollouts(id)).map(rolloutOf).sort((a, b) => a.run - b.run)
+    if (!placement.isNew || rows.newest > 0 || rollouts.length > 0) {
+      placement.rows = rows
+      placement.isStaged = false
       placement.pinned = await store.pinned(id)
       const newest = rollouts.at(-1)
       placement.lastRun = newest?.run ?? 0
@@ -221,6 +223,13 @@ export class Rollouts {
           for (const { key, revision, state } of written?.clusters.values() ?? [])
             if (state !== 'Skipped') placement.setRevision(key, revision)
           this.#rolling.add(placement)
+        }
+        // clusters keep the live content, and have it as a new revision, where contents of theirs are lost
+        const used = new Set([...placement.named.values(), placement.finished])
+        if ([...used].some(revision => revision > 0 && !rows.isWhole(revision))) {
+          placement.isStaged = false
+          placement.clearRevisions()
+          this.#rolling.delete(placement)
         }
       }
     }

@@ -5,6 +5,7 @@ import { at } from '../../../../src/apimachinery/fields.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
+  PLACEMENT_CONTENTS,
   PLACEMENT_REVISIONS,
   PLACEMENT_ROLLOUTS,
   SLICES,
@@ -392,4 +393,33 @@ t.test('an edit of a Customizer is a revision, too', async t => {
   t.same([held('florin'), held('guilder')], ['x', 'x'])
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['y', 'x'])
+})
+
+t.test('contents that are lost take nothing away: clusters keep what the space holds', async t => {
+  const { server, wds, restart, edit, pass, report, held, states } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  await restart(async () => {
+    for (const name of server.names('wds1', PLACEMENT_CONTENTS)) await wds.delete(PLACEMENT_CONTENTS, { name })
+  })
+  await report('florin')
+  await report('guilder')
+  await pass(5000)
+  t.same([held('florin'), held('guilder'), held('florin', 'side'), held('guilder', 'side')], ['2', '2', '1', '1'])
+  t.equal(states(3).rollout, 'Done', 'from there on it is staged again')
+  await edit('page', '3')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '2'])
+})
+
+t.test('a placement of before that is seen late loses nothing', async t => {
+  const { server, restart, pass, report, held } = await placed(t)
+  await restart(async () => void server.unplaced.add('wds1'))
+  await pass(1000)
+  server.place('wds1')
+  await report('florin')
+  await report('guilder')
+  await pass(1000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
 })
