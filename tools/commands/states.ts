@@ -39,10 +39,10 @@ export function withStates(yaml: string): string {
 export function withSums(page: string): string {
   const sums = COUNT_NAMES.flatMap(name => {
     const states = statesCounted(name).map(state => `\`${state}\``)
-    return states.length > 1 ? [`\`${name}\` counts ${states.slice(0, -1).join(', ')} and ${states.at(-1)}`] : []
+    return states.length > 1 ? [`- \`${name}\`: ${states.slice(0, -1).join(', ')} and ${states.at(-1)}\n`] : []
   })
   return replaced(page, [
-    [/(The counts of an EdgePlacement are sums over these: )[^.]*\./, before => `${before}${sums.join('; ')}.`],
+    [/(These counts of an EdgePlacement are sums over states:\n\n)(?:- .*\n)+/, before => `${before}${sums.join('')}`],
   ])
 }
 
