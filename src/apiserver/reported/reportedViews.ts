@@ -14,6 +14,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Revision } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import type { UserInfo } from '../auth/types.ts'
+import { EXTRAS } from '../auth/users.ts'
 import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
 import { discoveryPaths } from '../discovery/discoveryPaths.ts'
 import { kindDocuments } from '../discovery/kindDocuments.ts'
@@ -211,12 +212,13 @@ export class ReportedViews implements ReportedDesk {
   }
 
   #servedSince(
-    { name, groups }: UserInfo,
+    { name, groups, extra }: UserInfo,
     { group, resource }: GroupResource,
     spaces: readonly SpaceClusters[],
     isWhole: boolean,
   ): Revision {
-    const reader = JSON.stringify([name, groups, group, resource])
+    // accounts of several spaces may have one name
+    const reader = JSON.stringify([name, groups, extra?.[EXTRAS.clusterName], group, resource])
     const ids = spaces.map(({ space }) => space)
     return this.#names.servedSince(reader, ids, isWhole, this.#services.reader.revision)
   }
