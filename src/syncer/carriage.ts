@@ -163,7 +163,7 @@ export class Carriage {
     // into the cluster and back
     this.brake = new RemovalBrake({
       mirror,
-      isRestored: () => this.feed.isRestored,
+      isRestored: () => this.#isRestored,
       free: (key, object) => {
         this.#downsync.sourceChanged(key, undefined, object)
         this.#downsync.mayBeThere(key)
@@ -272,6 +272,11 @@ export class Carriage {
     }
   }
 
+  /** A restore that is settled before the cluster was searched counts until then: its leftovers were not known to who settled it. */
+  get #isRestored(): boolean {
+    return this.feed.isRestored || (!this.#hasSearched && this.feed.wasRestored)
+  }
+
   #associatedStatus(): AssociatedStatus | undefined {
     const leftOut = this.#room.report().slice(0, MAX_LEFT_OUT)
     const { notAllowed } = this.#side.associates
@@ -281,7 +286,7 @@ export class Carriage {
   #mailboxChanged({ key, object, previous, revision, isInferred }: MailboxChange): void {
     if (!isSyncConfig(key)) this.#reports.outcomes.changed(key, revision)
     const isNamed = object === undefined && !isInferred
-    if (isNamed && this.feed.isRestored && !this.#hasSearched) this.#deleted.add(keyText(key))
+    if (isNamed && this.#isRestored && !this.#hasSearched) this.#deleted.add(keyText(key))
     if (isInferred) this.brake.left(key, previous)
     else if (!isSyncConfig(key)) this.#downsync.sourceChanged(key, object, previous)
     if (carriesOrders(key, object, key.name)) this.orders.look()
@@ -318,15 +323,15 @@ export class Carriage {
     const found = (key: SyncKey, object: Readonly<KubeObject>): void => {
       // what the mirror lacks was deleted by name, if it follows from what was known when that was made.
       // A mirror that was saved before the archive knows less than the cluster, and so does a restored center
-      const isNamed = this.#hasSearched || !this.feed.isRestored || this.#deleted.has(keyText(key))
+      const isNamed = this.#hasSearched || !this.#isRestored || this.#deleted.has(keyText(key))
       if (mirror.get(key) || (this.brake.hasSearched && isNamed)) this.#downsync.foundLeftover(key, object)
       else this.brake.left(key, object)
     }
     await this.#side.findLeftovers(found, key => this.brake.over(key))
     if (signal.aborted) return
+    this.brake.searched()
     this.#hasSearched = true
     this.#deleted.clear()
-    this.brake.searched()
     if (this.brake.isAdopted) await custody.forgetConfirmation(ADOPTED, 'noting that the cluster was searched')
   }
 

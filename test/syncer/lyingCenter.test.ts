@@ -27,6 +27,8 @@ class Liar {
   tells: (event: StreamEvent) => boolean = () => true
   /** What becomes of its batches otherwise. */
   bends: (batch: StreamBatch) => StreamBatch = batch => batch
+  /** It was restored, and that is settled with the next word. */
+  isSettledAtOnce = false
 
   over(client: Client): Client {
     return { ...client, in: space => client.in(space), stream: options => this.#stream(client, options) }
@@ -38,7 +40,13 @@ class Liar {
     const { known: _known, epoch: _epoch, ...plain } = options
     for await (const batch of client.stream(this.epoch === undefined ? options : plain)) {
       const events = batch.events.filter(event => this.tells(event))
-      yield this.bends({ ...batch, events, ...(this.epoch !== undefined && { epoch: this.epoch }) })
+      const told = this.bends({ ...batch, events, ...(this.epoch !== undefined && { epoch: this.epoch }) })
+      if (!this.isSettledAtOnce) {
+        yield told
+        continue
+      }
+      yield { ...told, restored: true }
+      yield { ...told, events: [], synced: false }
     }
   }
 }
@@ -270,6 +278,24 @@ t.test('what the same center deleted while nobody listened goes, however much it
   await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
   t.equal(held(s).length, 0)
 })
+
+t.test(
+  'a syncer without a state holds even a little where a restore is settled before it has searched its cluster',
+  async t => {
+    const s = await scene(t, 3)
+    const { liar } = s
+    const first = s.start()
+    await allThere(s)
+    await first.stop()
+    liar.epoch = 'restored'
+    liar.tells = event => !isMap(event)
+    liar.isSettledAtOnce = true
+    const second = s.start({ stateDir: temporaryDir(t) })
+    await s.heardAnew()
+    await holds(second, 3)
+    t.equal(s.there(), 3)
+  },
+)
 
 t.test('a stream that begins again at lower revisions takes nothing away', async t => {
   const s = await scene(t, 12)

@@ -73,6 +73,7 @@ export class MailboxFeed {
   #isContinued = true
   #isMadeAnew = false
   #isRestored = false
+  #wasRestored = false
   /** Removals that an earlier run held. */
   #restoredHold: readonly SyncKey[] = []
   #complete = false
@@ -117,6 +118,11 @@ export class MailboxFeed {
   /** The center was restored from an archive: what it does not know is not for that to be removed. */
   get isRestored(): boolean {
     return this.#isRestored
+  }
+
+  /** The same, at any moment of this run: the administrator may have settled it since. */
+  get wasRestored(): boolean {
+    return this.#wasRestored
   }
 
   /** The protocol of the center; `undefined` before it is known. */
@@ -213,6 +219,7 @@ export class MailboxFeed {
       }
       this.#protocol = batch.protocol ?? this.#protocol
       if (batch.epoch !== undefined) this.#isRestored = batch.restored === true
+      this.#wasRestored ||= this.#isRestored
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue

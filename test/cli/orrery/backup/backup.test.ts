@@ -247,17 +247,30 @@ t.test('a restore is settled when all clusters have reported since, whatever the
     spec: {},
   }
   await inventory.ok(inventory.post(targets, target))
+  const drained = {
+    ...target,
+    metadata: { name: 'guilder' },
+    spec: { unschedulable: true, evictAfter: '2026-01-01T00:00:00Z' },
+  }
+  await inventory.ok(inventory.post(targets, drained))
   const status = { outcome: { reporting: true, lag: { objects: 0 }, failures: { count: 0, reasons: {} } } }
   await inventory.ok(inventory.patch(`${targets}/florin/status`, 'merge', { status }))
   await server.end()
   t.equal((await run('backup', archive, '--data-dir', before)).code, 0)
-  t.equal((await run('restore', archive, '--data-dir', after, '--without-keys')).code, 0)
-  const { kubeconfig } = await start(t, after)
+  t.match(await run('restore', archive, '--data-dir', after, '--without-keys'), {
+    code: 0,
+    out: /^SyncTarget guilder \(\w+\) is not evicted any more: drain it again/m,
+  })
+  t.match(await run('store', 'verify', '--data-dir', after), { code: 0, out: /^intact/ })
+  const { api: again, kubeconfig } = await start(t, after)
+  const { spec, metadata } = (await again.in('root:imw1').get(`${targets}/guilder`)).body
+  t.match(spec, { unschedulable: true, evictAfter: undefined }, 'an eviction of the time of the archive counts no more')
+  t.ok(Number(metadata.resourceVersion) > 10_000_000)
   const unsettled = { code: 1, out: /florin .*: unknown, its syncer has not reported since the restore/ }
   t.match(await run('restore', 'status', '--kubeconfig', kubeconfig), unsettled)
   t.match(await run('restore', 'settle', '--kubeconfig', kubeconfig), {
     code: 1,
-    err: /1 clusters hold objects or have not reported: .*--anyway/,
+    err: /2 clusters hold objects or have not reported: .*--anyway/,
   })
   t.match(await run('restore', 'status', '--kubeconfig', kubeconfig), unsettled)
   t.match(await run('restore', 'settle', '--anyway', '--kubeconfig', kubeconfig), { code: 0, out: /^settled/ })
