@@ -1,5 +1,5 @@
 /** The commands that answer users of a workload space. Their files are loaded when one of them runs: the plugin starts for each. */
-import { WIDE_OUTPUT } from '../shell/output.ts'
+import { NAMES_OUTPUT, WIDE_OUTPUT } from '../shell/output.ts'
 import type { PluginCommand } from '../shell/plugin.ts'
 import { SPACE } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
@@ -23,6 +23,35 @@ export const FILES = [
   flag('-R, --recursive', 'folders with all that is below them'),
 ]
 
+const MADE = `Clusters report what an EdgePlacement names in spec.associated. Name the object as KIND/NAME or KIND NAME.
+Exit codes: 0 it was answered, 1 no cluster reports the object, or it cannot be told.`
+const MADE_FLAGS = [...COMMON, NAMESPACE, SPACE, CLUSTER, NAMES_OUTPUT]
+
+/** Commands about objects that clusters made. */
+const ASSOCIATED: readonly PluginCommand[] = [
+  {
+    line: 'tree <object...>',
+    summary: 'show what clusters made for an object of a workload space, below their owners, and how it is',
+    notes: MADE,
+    flags: MADE_FLAGS,
+    load: async () => (await import('./answers/associated/associatedCommands.ts')).treeCommand,
+  },
+  {
+    line: 'pods <object...>',
+    summary: 'list the Pods that clusters made for an object of a workload space',
+    notes: MADE,
+    flags: MADE_FLAGS,
+    load: async () => (await import('./answers/associated/associatedCommands.ts')).podsCommand,
+  },
+  {
+    line: 'events <object...>',
+    summary: 'list Events about an object of a workload space in its clusters, and about what these made for it',
+    notes: MADE,
+    flags: MADE_FLAGS,
+    load: async () => (await import('./answers/associated/associatedCommands.ts')).eventsCommand,
+  },
+]
+
 /** Of those that compare, whoever mistypes a flag does not read that something differs. */
 export const ANSWER_COMMANDS: readonly PluginCommand[] = [
   {
@@ -33,6 +62,7 @@ Exit codes: 0 it was answered, 1 there is no such object, or no answer.`,
     flags: [...COMMON, NAMESPACE, SPACE, CLUSTER, WATCH, WIDE_OUTPUT],
     load: async () => (await import('./answers/why/whyCommand.ts')).whyCommand,
   },
+  ...ASSOCIATED,
   {
     line: 'status',
     summary: 'show the placements of a workload space and the clusters that it may use, troubles first',
