@@ -47,6 +47,7 @@ export interface PrepOptions {
   /** Comma-separated lists; what the cluster's owner allows the syncer. */
   allowNamespaces?: string
   allowKinds?: string
+  associatedKinds?: string
   allowClusterScoped?: string
   impersonate?: boolean
   adoptExisting?: boolean
@@ -147,11 +148,12 @@ async function bootstrapAccess(options: PrepOptions): Promise<SyncerAccess> {
 
 /** @throws CommandError when a pattern can match nothing, or no ClusterRole can say it */
 function limitsIn(options: PrepOptions): SyncerLimits {
-  const { allowNamespaces, allowKinds, allowClusterScoped, impersonate, adoptExisting } = options
+  const { allowNamespaces, allowKinds, allowClusterScoped, associatedKinds, impersonate, adoptExisting } = options
   const limits = {
     ...(allowNamespaces !== undefined && { namespaces: allowNamespaces.split(',') }),
     ...(allowKinds !== undefined && { kinds: allowKinds.split(',') }),
     ...(allowClusterScoped !== undefined && { clusterScoped: allowClusterScoped.split(',') }),
+    ...(associatedKinds !== undefined && { associated: associatedKinds.split(',') }),
     ...(impersonate && { impersonate }),
     ...(adoptExisting && { adoptExisting }),
   }

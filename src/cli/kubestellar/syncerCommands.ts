@@ -54,6 +54,10 @@ const SYNCER = [
   flag('--allow-namespaces <names>', 'namespaces that the syncer may carry, comma-separated; "*" is any text'),
   flag('--allow-kinds <kinds>', 'kinds with a namespace that it may carry: deployments.apps,*.apps,configmaps'),
   flag('--allow-cluster-scoped <kinds>', 'kinds without one; default: all, but none when another list is given'),
+  flag(
+    '--associated-kinds <kinds>',
+    'further kinds that it may report of what the cluster makes for copies: pods,events',
+  ),
   flag('--impersonate', "let the cluster's RBAC decide: the syncer writes as user orrery:space:<id>"),
   flag('--adopt-existing', 'take over what is in the cluster already and has the name of something placed'),
   flag('-s, --silent', 'print nothing but errors and notes'),

@@ -3,6 +3,7 @@
  * "kinds without a namespace": where it cannot say the same it says more, and the syncer itself keeps to the lists. Pure.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { OWNER_KINDS } from '../../placement/associated/associated.ts'
 import { CLUSTER_RECORD } from '../../placement/words/placement.ts'
 import type { AllowLists } from '../../syncer/mailbox/clusterAllowance.ts'
 import { CommandError } from '../shell/commandError.ts'
@@ -31,7 +32,7 @@ export function isLimited({ namespaces, kinds, clusterScoped, impersonate }: Syn
 /** Of the ClusterRole. @throws CommandError naming a pattern that no rule can say */
 export function syncerRules(limits: SyncerLimits): Rule[] {
   if (!isLimited(limits)) return [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
-  const { namespaces, kinds, clusterScoped = [], impersonate } = limits
+  const { namespaces, kinds, clusterScoped = [], associated = [], impersonate } = limits
   const verbs = impersonate ? READ : [...READ, ...WRITE]
   const carried = [
     ...(kinds ?? ['*']).map(pattern => kindOf('--allow-kinds', pattern)),
@@ -41,10 +42,16 @@ export function syncerRules(limits: SyncerLimits): Rule[] {
   return [
     ...(all ? [{ apiGroups: ['*'], resources: ['*'], verbs }] : byGroup(carried, verbs)),
     ...(all ? [] : namespaceRules(impersonate ? [] : (namespaces ?? ['*']))),
+    ...(all || associated.length === 0 ? [] : byGroup(reported(associated), READ)),
     // Which kinds there are to carry.
     { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
     ...(impersonate ? [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }] : []),
   ]
+}
+
+/** Kinds that are read to report them, with those that lead from them to copies. */
+function reported(associated: readonly string[]): { group: string; resource: string }[] {
+  return [...associated.map(pattern => kindOf('--associated-kinds', pattern)), ...OWNER_KINDS]
 }
 
 /** Role and RoleBinding for what the syncer keeps in the cluster about itself; a ClusterRole would grant it everywhere. */
@@ -94,6 +101,7 @@ export function limitArguments({
   namespaces,
   kinds,
   clusterScoped,
+  associated,
   impersonate,
   adoptExisting,
 }: SyncerLimits): string[] {
@@ -103,6 +111,7 @@ export function limitArguments({
     ...list('--allow-namespaces', namespaces),
     ...list('--allow-kinds', kinds),
     ...list('--allow-cluster-scoped', clusterScoped),
+    ...list('--associated-kinds', associated),
     ...(impersonate ? ['--impersonate'] : []),
     ...(adoptExisting ? ['--adopt-existing'] : []),
   ]

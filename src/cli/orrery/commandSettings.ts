@@ -333,6 +333,12 @@ export const SYNCER: readonly Setting[] = [
     list: true,
   },
   {
+    flags: '--associated-kinds <kinds...>',
+    description:
+      'further kinds to report of what the cluster makes for copies, such as pods, events; default: none when another list is given',
+    list: true,
+  },
+  {
     flags: '--impersonate [bool]',
     description: 'write to the cluster as user orrery:space:<id> of the space that owns the object: its RBAC decides',
     default: false,

@@ -56,6 +56,12 @@ export const MAX_ASSOCIATED_KINDS = 64
 /** Owners from an object to the one that was placed. */
 export const MAX_OWNER_STEPS = 8
 
+/** Kinds between an object and the placed one. Who reads any associated objects reads the owners of these. */
+export const OWNER_KINDS: readonly GroupResource[] = [
+  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(resource => ({ group: 'apps', resource })),
+  { group: 'batch', resource: 'jobs' },
+]
+
 export const EVENTS: GroupResource = { group: '', resource: 'events' }
 /** `resource.group`, `*` standing for any text. */
 export const KIND_PATTERN = '^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$'

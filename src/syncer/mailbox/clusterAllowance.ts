@@ -81,6 +81,11 @@ export class ClusterAllowance {
     return this.mayCarry(resource, namespaced) || allows(this.#lists.associated ?? [], groupResourceName(resource))
   }
 
+  /** Whether owners of objects may be read, to find those that may be reported. */
+  get readsOwners(): boolean {
+    return (this.#lists.associated ?? []).length > 0
+  }
+
   /** Whether one of a kind that may be reported is in a namespace that is allowed. */
   reportsFrom({ namespace }: SyncKey): boolean {
     return this.#any || namespace === '' || allows(this.#lists.namespaces, namespace)

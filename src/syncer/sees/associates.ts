@@ -23,6 +23,7 @@ import {
   MAX_ASSOCIATED_EVENTS,
   MAX_OWNER_STEPS,
   matchesKinds,
+  OWNER_KINDS,
 } from '../../placement/associated/associated.ts'
 import { objectKey, parseObjectKey } from '../../placement/words/names.ts'
 import { isProjected } from '../../placement/words/placement.ts'
@@ -63,11 +64,6 @@ interface Stub extends KubeObject {
   readonly time: string
 }
 
-/** Kinds between an object and what was placed. They are watched wherever any are. */
-const LINKS: readonly GroupResource[] = [
-  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(resource => ({ group: 'apps', resource })),
-  { group: 'batch', resource: 'jobs' },
-]
 /** Owners of one object that count; a cluster may name any number. */
 const MAX_OWNERS = 16
 const MAX_LOOKED_AT = 64
@@ -75,7 +71,7 @@ const MAX_LOOKED_AT = 64
 interface AssociatesDeps extends Pick<Runtime, 'clock' | 'random'> {
   cluster: SpaceClient
   served: ServedResources
-  allowance: Pick<ClusterAllowance, 'mayReport'>
+  allowance: Pick<ClusterAllowance, 'mayReport' | 'readsOwners'>
   queues: { up: Pick<WorkQueue<SyncKey>, 'add'> }
   /** Kinds that may not be read are others. */
   onAssociates(): void
@@ -207,9 +203,9 @@ export class Associates {
     const refused: string[] = []
     for (const resource of asks.length > 0 ? served.all() : []) {
       const isAsked = isAssociable(resource) && asks.some(({ kinds }) => matchesKinds(kinds, resource))
-      const isLink = LINKS.some(link => groupResourceName(link) === groupResourceName(resource))
+      const isLink = OWNER_KINDS.some(link => groupResourceName(link) === groupResourceName(resource))
       if (!(isAsked || isLink) || !['list', 'watch'].every(verb => resource.verbs.includes(verb))) continue
-      if (allowance.mayReport(resource, resource.namespaced)) wanted.push(resource)
+      if (allowance.mayReport(resource, resource.namespaced) || (isLink && allowance.readsOwners)) wanted.push(resource)
       else if (isAsked) refused.push(groupResourceName(resource))
     }
     for (const name of this.#forbidden)

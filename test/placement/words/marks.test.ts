@@ -16,7 +16,8 @@ const ELSEWHERE = [
   'STANDBY_ANNOTATION',
   'SYNC_TARGET_NAME_ANNOTATION',
 ]
-const MARK = /_ANNOTATION$|^(DOWNSYNCED|UPSYNCED|UPSYNCED_FOR|OVERWRITE|ADOPT|CREATE_ONLY|KEEP_ON_DELETE|WAVE)$/
+const MARK =
+  /_ANNOTATION$|^(DOWNSYNCED|UPSYNCED|UPSYNCED_FOR|ASSOCIATED_WITH|OVERWRITE|ADOPT|CREATE_ONLY|KEEP_ON_DELETE|WAVE)$/
 
 t.test('an annotation among the words of placement is in the table, or is said to be on other kinds', async t => {
   const keys = Object.entries(words).filter(([name]) => MARK.test(name) && !ELSEWHERE.includes(name))

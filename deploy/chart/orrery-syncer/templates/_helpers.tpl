@@ -78,7 +78,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim is given and persistence.enabled is false: shall the syncer keep what it knows, or not?" -}}
 {{- end -}}
-{{- $values := dict "from-kubeconfig" "mailbox" "sync-target-name" "syncTarget.name" "sync-target-uid" "syncTarget.uid" "qps" "qps" "burst" "burst" "state-dir" "persistence" "credential-secret" "mailbox.bootstrap" "allow-namespaces" "allow.namespaces" "allow-kinds" "allow.kinds" "allow-cluster-scoped" "allow.clusterScoped" "impersonate" "impersonate" "adopt-existing" "adoptExisting" "log-level" "logLevel" -}}
+{{- $values := dict "from-kubeconfig" "mailbox" "sync-target-name" "syncTarget.name" "sync-target-uid" "syncTarget.uid" "qps" "qps" "burst" "burst" "state-dir" "persistence" "credential-secret" "mailbox.bootstrap" "allow-namespaces" "allow.namespaces" "allow-kinds" "allow.kinds" "allow-cluster-scoped" "allow.clusterScoped" "associated-kinds" "allow.associated" "impersonate" "impersonate" "adopt-existing" "adoptExisting" "log-level" "logLevel" -}}
 {{- range $arg := .Values.extraArgs -}}
 {{- $flag := regexReplaceAll "^--?([^=]*).*$" $arg "${1}" -}}
 {{- if hasKey $values $flag -}}

@@ -183,10 +183,14 @@ async function secretCredential(
 }
 
 function allowListsIn(settings: Record<string, unknown>): AllowLists {
-  const { allowNamespaces, allowKinds, allowClusterScoped } = settings as Record<string, string[] | undefined>
+  const { allowNamespaces, allowKinds, allowClusterScoped, associatedKinds } = settings as Record<
+    string,
+    string[] | undefined
+  >
   return {
     ...(allowNamespaces && { namespaces: allowNamespaces }),
     ...(allowKinds && { kinds: allowKinds }),
     ...(allowClusterScoped && { clusterScoped: allowClusterScoped }),
+    ...(associatedKinds && { associated: associatedKinds }),
   }
 }

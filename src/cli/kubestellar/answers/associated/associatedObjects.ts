@@ -139,7 +139,7 @@ function nameIn({ object }: AssociatedObject): string {
 function nothing(path: string, what: string, cluster: string | undefined): CommandError {
   const where = cluster === undefined ? '' : ` at ${cluster}`
   return new CommandError(
-    `no cluster reports ${what} of ${path}${where}; kubectl kubestellar why tells where it goes, and -n names another namespace`,
+    `no cluster reports ${what} of ${path}${where}; kubectl kubestellar why shows where it goes, and -n names another namespace`,
   )
 }
 
