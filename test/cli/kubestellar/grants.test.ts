@@ -217,6 +217,7 @@ t.test('the options of a grant', async t => {
       adoptExisting: true,
       upsync: '*,sprockets.group1.test',
       upsyncSecrets: 'shop/tls',
+      associated: 'pods,replicasets.apps',
     }),
     {
       locations: {
@@ -238,6 +239,7 @@ t.test('the options of a grant', async t => {
         { apiGroup: 'group1.test', resources: ['sprockets'] },
         { apiGroup: '', resources: ['secrets'], namespaces: ['shop'], names: ['tls'] },
       ],
+      associated: ['pods', 'replicasets.apps'],
     },
   )
 })
