@@ -24,7 +24,7 @@ export const FILES = [
 ]
 
 const MADE = `Clusters report what an EdgePlacement names in spec.associated. Name the object as KIND/NAME or KIND NAME.
-Exit codes: 0 it was answered, 1 no cluster reports the object, or it cannot be told.`
+Exit codes: 0 it was answered, 1 no cluster reports the object, or there is no answer.`
 const MADE_FLAGS = [...COMMON, NAMESPACE, SPACE, CLUSTER, NAMES_OUTPUT]
 
 /** Commands about objects that clusters made. */
