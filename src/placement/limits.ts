@@ -1,5 +1,6 @@
 /** Defaults of docs/reference/limits.md, from the constants of this room. `npm run pages` writes them there. */
 import { bytes, count, duration, type Limits } from '../apimachinery/limits.ts'
+import * as associated from './associated/associated.ts'
 import * as removalLimits from './brake/removalLimits.ts'
 import * as upsyncGrants from './consent/upsyncGrants.ts'
 import * as carriedOwners from './content/carriedOwners.ts'
@@ -21,6 +22,7 @@ import * as placementSlices from './words/placementSlices.ts'
 export const LIMITS: Limits = {
   'objects; bytes; SyncTargets of a space, with all spaces below it': `${count(spaceBudget.DEFAULT_SPACE_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_SPACE_BYTES)}; ${count(spaceBudget.DEFAULT_SYNC_TARGETS)}. None for \`root\` and \`root:espw\``,
   'objects; bytes that a syncer carries up to a mailbox': `${count(spaceBudget.DEFAULT_UPSYNCED_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_UPSYNCED_BYTES)}`,
+  'associated objects of a placement in one cluster; their bytes; Events of one of them': `${count(associated.MAX_ASSOCIATED)}; ${bytes(associated.MAX_ASSOCIATED_BYTES)}; ${count(associated.MAX_ASSOCIATED_EVENTS)}`,
   "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": `${count(leftFields.MAX_POINTERS)}; ${count(leftFields.MAX_POINTER_LENGTH)}`,
   'patches of a Customizer; bytes of one; values in its `parameters`': `${count(customizerRules.MAX_PATCHES)}; ${bytes(customizerRules.MAX_PATCH_BYTES)}; ${count(customizerRules.MAX_VALUES)}`,
   'StatusCollectors that one EdgePlacement names; errors of each sort in an answer': `${count(placementSpec.MAX_COLLECTORS)}; ${count(combination.MAX_ERRORS)}`,

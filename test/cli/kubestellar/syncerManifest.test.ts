@@ -112,7 +112,7 @@ t.test('the rights in the cluster are made from what its owner allows', async t 
   t.strictSame(rules({}), everything)
   t.strictSame(rules({ adoptExisting: true }), everything)
   t.equal(made({ adoptExisting: true }).length, 8)
-  t.strictSame(rules({ kinds: ['deployments.apps'], associated: ['pods'] }).slice(-4), [
+  t.strictSame((rules({ kinds: ['deployments.apps'], associated: ['pods'] }) as unknown[]).slice(-4), [
     { apiGroups: [''], resources: ['pods'], verbs: read },
     { apiGroups: ['apps'], resources: ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], verbs: read },
     { apiGroups: ['batch'], resources: ['jobs'], verbs: read },
