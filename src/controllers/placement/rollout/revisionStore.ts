@@ -83,7 +83,7 @@ export class RevisionStore {
     return rows
   }
 
-  async write(id: PlacementId, rows: ContentRows, news: NewRevision): Promise<void> {
+  async save(id: PlacementId, rows: ContentRows, news: NewRevision): Promise<void> {
     const { revision, by, at, objects, contents, closed, resourceVersion } = news
     const made: ContentRow[] = []
     for (let from = 0; from < contents.length; from += TOGETHER) {

@@ -257,7 +257,7 @@ export class Rollouts {
         customizer: reference => join.customizer(id.space, reference),
       })
       const at = timestamp(new Date(clock.now()))
-      if (cut) await store.write(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
+      if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
     } catch (error) {
       // it may be half written, and is read anew before the next attempt
       placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`
