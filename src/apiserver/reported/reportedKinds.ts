@@ -32,10 +32,13 @@ export class ReportedKinds {
   readonly #ids = new WeakMap<ResourceType, string>()
   readonly #numbers = new WeakMap<Schema, number>()
   #lastNumber = 0
+  /** Counts changes of definitions, in whatever space. */
+  #changes = 0
 
   constructor(types: Pick<TypeRegistry, 'in' | 'definedIn' | 'onChange'>, tenantOf: (space: string) => string) {
     this.#types = types
     this.#tenantOf = tenantOf
+    types.onChange(() => this.#changes++)
   }
 
   /** Calls back after each change of a kind's definition, in whatever space. Returns the way to stop. */
@@ -45,27 +48,49 @@ export class ReportedKinds {
     })
   }
 
-  /** For a request about one kind. */
+  /** For a request about one kind, which a watch asks for with each batch. */
   of(spaces: readonly SpaceClusters[]): TypeSet {
     const whole = (): TypeSet => this.all(spaces)
+    const known = new Map<string, { readonly at: number; readonly versions: readonly ResourceType[] }>()
+    const versions = (group: string, resource: string): readonly ResourceType[] => {
+      const kind = groupResourceName({ group, resource })
+      const before = known.get(kind)
+      if (before?.at === this.#changes) return before.versions
+      const now = this.#versions(spaces, group, resource)
+      known.set(kind, { at: this.#changes, versions: now })
+      return now
+    }
     return {
       get types() {
         return whole().types
       },
       hasGroupVersion: (group, version) => whole().hasGroupVersion(group, version),
-      find: (group, version, resource) =>
-        this.#versions(spaces, group, resource).find(type => type.version === version),
-      versions: (group, resource) => this.#versions(spaces, group, resource),
+      find: (group, version, resource) => versions(group, resource).find(type => type.version === version),
+      versions,
     }
   }
 
   /** For documents; the same object for the same kinds. */
   all(spaces: readonly SpaceClusters[]): TypeSet {
     const base = this.#types.in('*')
-    const custom = new Map<string, GroupResource>()
-    for (const mailbox of new Set(spaces.flatMap(({ clusters }) => clusters.map(each => each.mailbox))))
-      for (const type of this.#types.definedIn(mailbox)) custom.set(groupResourceName(type), type)
-    const shown = [...custom.values()].flatMap(({ group, resource }) => this.#versions(spaces, group, resource))
+    /** Where each kind is defined: most clusters have few of all kinds. */
+    const custom = new Map<
+      string,
+      { readonly kind: GroupResource; readonly bySpace: Map<string, Set<ReportedCluster>> }
+    >()
+    for (const { space, clusters } of spaces) {
+      for (const cluster of clusters) {
+        for (const kind of this.#types.definedIn(cluster.mailbox)) {
+          const name = groupResourceName(kind)
+          const { bySpace } = custom.get(name) ?? custom.set(name, { kind, bySpace: new Map() }).get(name)!
+          bySpace.set(space, (bySpace.get(space) ?? new Set()).add(cluster))
+        }
+      }
+    }
+    const shown = [...custom.values()].flatMap(({ kind, bySpace }) => {
+      const where = [...bySpace].map(([space, clusters]) => ({ space, clusters: [...clusters] }))
+      return this.#versions(where, kind.group, kind.resource)
+    })
     const id = shown
       .map(type => this.#idOf(type))
       .sort()

@@ -189,9 +189,10 @@ export class ReportedViews implements ReportedDesk {
   #overSpaces(spaces: readonly SpaceClusters[], since?: Revision): Services {
     const services = this.#services
     const clusters = spaces.flatMap(each => each.clusters)
+    const types = this.#kinds.of(spaces)
     return {
       ...services,
-      types: { in: () => this.#kinds.of(spaces) },
+      types: { in: () => types },
       reader: this.#readerOf({ spaces: new Set(spaces.map(({ space }) => space)), since }),
       columns: [LOCATION_COLUMN, ...silenceOf(clusters)],
       derived: undefined,
