@@ -4,6 +4,7 @@ import { systemClock } from '../../../../client/clock.ts'
 import { type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
+import { namingCauses } from '../associated/degradedCauses.ts'
 import { followAnswers } from '../followAnswers.ts'
 import { namingOwners } from '../namingOwners.ts'
 import { type WhyAnswer, why } from './why.ts'
@@ -20,7 +21,10 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
   await withSpace(options, terminal, async asked => {
     await checkPlaces(asked, terminal)
     const question = await Question.of(asked, args, options.cluster)
-    const answer = async () => await namingOwners(why(await question.facts()), asked.session.client)
+    const answer = async () => {
+      const explained = await namingCauses(why(await question.facts()), asked, args)
+      return await namingOwners(explained, asked.session.client)
+    }
     const print = (answer: WhyAnswer) => printWhy(answer, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
     await followAnswers({
