@@ -1,6 +1,6 @@
 /**
  * Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
- * minutes. A space gets a limited number of Events in that time, and as many about holds and about refused claims each. An Event that
+ * minutes. A space gets a limited number of Events in that time, and as many about holds, refused claims and rollouts each. An Event that
  * stands there already takes no room, so that one cluster that comes and goes takes none from others.
  *
  * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and
@@ -28,7 +28,7 @@ export interface RecordedEvent {
   /** Its message replaces an earlier one also before it counts on. */
   readonly isNewest?: boolean
   /** Room of its own, which no trouble in clusters uses up. */
-  readonly room?: 'holds' | 'claims'
+  readonly room?: 'holds' | 'claims' | 'rollouts'
 }
 
 export interface EventRecorderDeps {

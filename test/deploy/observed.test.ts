@@ -82,6 +82,7 @@ t.test('every metric that is named is told', async t => {
     stageTimes: newStageTimes(),
     lagging: () => [],
     summaries: () => ({ readings: 0, evaluations: 0 }),
+    rollouts: () => ({ Running: 0 }),
   })
   const syncer = metricsOf(
     {

@@ -1,13 +1,16 @@
-/** `kubectl rollout status` in a workload space waits for the last cluster of several, and ends. */
+/** `kubectl rollout status` in a workload space waits for the last cluster of several, and ends; the commands of docs/rollouts.md. */
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, Center, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
-import { DEPLOYMENTS, JOBS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { DEPLOYMENTS, JOBS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Command, Program, until } from '../syncer/support/processes.ts'
-import { condition } from './support/florin.ts'
+import { condition, Florin } from './support/florin.ts'
+import { shellBlocks } from './support/typedIn.ts'
 
 const NAMES = ['florin', 'guilder', 'kyat'] as const
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -149,4 +152,103 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
     'True',
     'also after a restart',
   )
+})
+
+const ROOT = join(import.meta.dirname, '../..')
+const ROLLOUTS = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'placementrollouts' }
+const PAGE = { namespace: 'store', name: 'web' }
+
+t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
+  const florin = await Florin.begin(t)
+  const guilder = await florin.join('guilder', { env: 'prod', tier: 'prod' })
+  const kyat = await florin.join('kyat', { env: 'prod', tier: 'prod' })
+  const { inventory, wds } = florin
+  await inventory.patch(LOCATIONS, { name: 'florin' }, 'merge', { metadata: { labels: { tier: 'canary' } } })
+  const dir = temporaryDir(t)
+  copyFileSync(florin.kubeconfig, join(dir, 'kubeconfig'))
+  const env = {
+    ...process.env,
+    KUBECONFIG: join(dir, 'kubeconfig'),
+    PATH: [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env.PATH].join(':'),
+  }
+  const run = (script: string) =>
+    new Promise<{ code: number; told: string }>(resolve => {
+      execFile('bash', ['-c', `set -e\n${script}`], { cwd: dir, env }, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), told: out + err }),
+      )
+    })
+  const done = async (script: string) => t.match(await run(script), { code: 0 }, script)
+  const page = readFileSync(join(ROOT, 'docs/rollouts.md'), 'utf8')
+  const blocks = shellBlocks(page).map(({ script }) => script)
+  const [stage = '', follow = '', pipeline = '', approve = '', undo = '', hold = ''] = blocks
+  t.equal(blocks.length, 6)
+  const [, plain = '', groups = ''] = /```yaml\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? []
+  writeFileSync(join(dir, 'web.yaml'), plain)
+  const windowless = groups.replace(/^ *windows:.*\n/m, '').replace('10m', '0')
+  writeFileSync(join(dir, 'groups.yaml'), plain.replace(/ {2}rolloutStrategy:.*/s, windowless))
+  mkdirSync(join(dir, 'app'))
+  const edit = (text: string) => {
+    const data = { page: text }
+    writeFileSync(
+      join(dir, 'app/web.json'),
+      JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: PAGE, data }),
+    )
+  }
+  const clusters = { florin: florin.cluster, guilder: guilder.cluster, kyat: kyat.cluster }
+  const pages = async () =>
+    await Promise.all(
+      Object.values(clusters).map(async one => ((await one.get(MAPS, PAGE)).data as Record<string, string>).page),
+    )
+  const rolloutIs =
+    (state: string, reason = '') =>
+    (object: KubeObject | undefined): boolean =>
+      statusOf(object).state === state && (reason === '' || statusOf(object).reason === reason)
+  const newest = async (state: string, reason?: string) => {
+    const { items } = await wds.list(ROLLOUTS)
+    const last = items.map(one => Number(one.metadata.name?.slice('web.'.length))).sort((a, b) => b - a)[0]
+    return await until(wds, ROLLOUTS, { name: `web.${last}` }, rolloutIs(state, reason))
+  }
+
+  await done(stage)
+  t.same(await pages(), ['one', 'one', 'one'])
+  for (const line of follow.trim().split('\n')) {
+    const { code, told } = await run(line)
+    t.ok(code === 0 || (code === 3 && /rollout status/.test(line)), `${line}: ${told}`)
+  }
+  edit('three')
+  await done(pipeline)
+  t.same(await pages(), ['three', 'three', 'three'], 'the pipeline waited for all')
+  t.match((await run('kubectl kubestellar rollout history web')).told, /REVISION[\s\S]*Done/)
+
+  // groups: the second waits for an approval
+  await done('kubectl apply -f groups.yaml')
+  edit('four')
+  t.match(await run(`${pipeline.trim().replace('30m', '15s')}`), { code: 3, told: /waits for an approval/ })
+  t.same(await pages(), ['four', 'three', 'three'])
+  await newest('Waiting', 'ApprovalRequired')
+  const [pause = '', resume = '', pin = '', unpin = '', expedite = ''] = hold.trim().split('\n')
+  for (const line of [pause, resume, pin, unpin]) await done(line)
+  t.match((await run('kubectl kubestellar why configmap/web -n store')).told, /ApprovalRequired|waits for an approval/)
+  await done(approve)
+  await done('kubectl kubestellar rollout status web --watch --timeout 5m')
+  t.same(await pages(), ['four', 'four', 'four'])
+  edit('five')
+  await run(pipeline.trim().replace('30m', '15s'))
+  t.same(await pages(), ['five', 'four', 'four'])
+  await done(expedite)
+  await done('kubectl kubestellar rollout status web --watch --timeout 5m')
+  t.same(await pages(), ['five', 'five', 'five'])
+
+  // a cluster that refuses the edit stops it, and what has it goes back
+  await done('kubectl apply -f web.yaml')
+  await clusters.guilder.patch(MAPS, PAGE, 'merge', { immutable: true })
+  edit('six')
+  t.match(await run(pipeline), { code: 1, told: /1 of 3 clusters failed and 0 may: guilder/ })
+  t.same(await pages(), ['six', 'five', 'five'], 'the third never had it')
+  const [back = '', watch = '', lifted = ''] = undo.trim().split('\n')
+  await done(back)
+  await done(watch)
+  t.same(await pages(), ['five', 'five', 'five'])
+  t.match(await run('kubectl get edgeplacement web -o wide'), { code: 0, told: /Pinned/ })
+  await done(lifted)
 })

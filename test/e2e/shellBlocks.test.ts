@@ -23,6 +23,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
   'docs/recipes.md': 'test/e2e/placementRecipes.test.ts',
   'docs/reports.md': 'test/e2e/reportedClusters.test.ts',
+  'docs/rollouts.md': 'test/e2e/placementRollout.test.ts',
   'docs/travel.md': 'test/e2e/placementRecipes.test.ts',
   'docs/security.md': 'test/security/securityPage.test.ts',
 }

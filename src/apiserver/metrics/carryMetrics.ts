@@ -42,6 +42,9 @@ export class CarryBoard implements FigureDesk {
         type: 'counter',
         samples: () => ofSummaries(this.#figures, 'evaluations'),
       },
+      gauge('orrery_rollouts', 'Placements with staged revisions, by the state of their newest rollout.', () =>
+        Object.entries(this.#figures?.rollouts() ?? {}).map(([state, count]) => [{ state }, count]),
+      ),
       ofClusters('orrery_cluster_lag_objects', 'Changes that the syncer has not looked at.', 'objects'),
       ofClusters('orrery_cluster_lag_seconds', 'Since when the cluster is behind.', 'seconds'),
       {

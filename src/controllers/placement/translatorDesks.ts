@@ -16,6 +16,7 @@ export function beginAnswers(deps: PlacementTranslatorDeps, parts: Parts): () =>
     stageTimes: stages,
     lagging: most => laggingClusters(mailboxes.all(), clock.now(), most),
     summaries: () => parts.summaries.figures,
+    rollouts: () => parts.rollouts.figures,
   })
   answers?.answerFor(WORK_STATUSES, parts.statuses)
   answers?.answerFor(CLUSTER_WORK_STATUSES, parts.clusterStatuses)

@@ -27,6 +27,8 @@ export interface CarryFigures {
   /** The clusters that are most behind, at most so many. */
   lagging(most: number): readonly LaggingCluster[]
   summaries(): SummaryFigures
+  /** Placements with staged revisions, by the state of their newest rollout. */
+  rollouts(): Readonly<Record<string, number>>
 }
 
 export interface FigureDesk {

@@ -6,7 +6,7 @@
  * been healthy for `minSuccessTime`. A failed one frees its slot and counts against `maxFailures`. A cluster that is away takes
  * no slot, counts for nothing and blocks nothing; it is planned like others once it is back.
  */
-import { clustersOf, groupOf, type RolloutStrategy, type Share } from './strategy.ts'
+import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
 
 /** Content of a cluster's own revision there; `unknown`: not processed yet. What is altered, refused or degraded has failed. */
@@ -94,6 +94,8 @@ type Progress = 'away' | 'planned' | 'halfway' | 'running' | 'stuck' | 'soaking'
 interface Seen {
   readonly cluster: ClusterFacts
   readonly group: number
+  /** Groups after the first one that select it, too. */
+  readonly others: readonly number[]
   readonly progress: Progress
   readonly contentSinceMs: number
   readonly beganMs: number | undefined
@@ -161,7 +163,7 @@ class Stepping {
     return {
       start: [...this.#start],
       states: new Map(this.#seen.map(seen => [seen.cluster.key, this.#stateOf(seen)])),
-      ...this.#verdict(there),
+      ...this.#withOverlap(this.#verdict(there)),
       recheckAtMs: this.#recheckAtMs === Number.POSITIVE_INFINITY ? undefined : this.#recheckAtMs,
     }
   }
@@ -175,8 +177,15 @@ class Stepping {
     // after a clock is set back, times of before lie ahead
     const contentSinceMs = Math.min(cluster.contentSinceMs, nowMs)
     const beganMs = cluster.beganMs === undefined ? undefined : Math.min(cluster.beganMs, nowMs)
-    const group = groupOf(strategy, cluster.labels)
-    return { cluster, group, contentSinceMs, beganMs, progress: this.#progress(cluster, contentSinceMs, beganMs) }
+    const [group = strategy.groups.length, ...others] = groupsMatching(strategy, cluster.labels)
+    return {
+      cluster,
+      group,
+      others,
+      contentSinceMs,
+      beganMs,
+      progress: this.#progress(cluster, contentSinceMs, beganMs),
+    }
   }
 
   #progress(cluster: ClusterFacts, contentSinceMs: number, beganMs = contentSinceMs): Progress {
@@ -285,6 +294,15 @@ class Stepping {
       }
     }
     return { verdict: 'waiting', ...(this.#held ?? NOT_ITS_TURN) }
+  }
+
+  #withOverlap<R extends Reason>(found: R): R {
+    const twice = this.#seen.filter(({ others }) => others.length > 0)
+    const [first] = twice
+    if (!first) return found
+    const groups = [first.group, ...first.others].map(position => this.#facts.strategy.groups[position]?.name)
+    const overlap = `${twice.length} clusters are in several groups and count in the first, such as ${first.cluster.name} in ${groups.join(', ')}`
+    return { ...found, message: `${found.message}; ${overlap}` }
   }
 
   #stateOf({ cluster, group, progress, contentSinceMs, beganMs }: Seen): ClusterStep {

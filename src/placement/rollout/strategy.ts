@@ -101,6 +101,14 @@ export function readStrategy(value: unknown): ReadStrategy {
   return problems.length > 0 ? { problems } : { strategy }
 }
 
+/** The same strategy without approvals and windows. */
+export function withoutGates(value: unknown): Record<string, unknown> {
+  const { windows: _, ...strategy } = record({ value }, 'value')
+  if (!has(strategy, 'decisionGroups')) return strategy
+  const decisionGroups = records(strategy, 'decisionGroups').map(({ approval: _, windows: __, ...group }) => group)
+  return { ...strategy, decisionGroups }
+}
+
 /** Of a valid strategy: parts that have no effect, each with its remedy. */
 export function strategyWarnings(value: unknown): string[] {
   const type = has(value, 'type') ? (str(value, 'type') as RolloutType) : 'All'
@@ -122,18 +130,12 @@ export function clustersOf(share: Share, total: number): number {
   return 'count' in share ? share.count : Math.ceil((share.percent * total) / 100)
 }
 
-/** The position of the first group whose labels match; `groups.length` where none does. */
-export function groupOf({ groups }: Pick<RolloutStrategy, 'groups'>, labels: Readonly<Record<string, string>>): number {
-  const found = groups.findIndex(({ selector }) => selector.matches(labels))
-  return found < 0 ? groups.length : found
-}
-
-/** Names of all groups whose labels match; with two or more of them the first counts. */
+/** Positions of all groups whose labels match. The first counts; without any a cluster comes last. */
 export function groupsMatching(
   { groups }: Pick<RolloutStrategy, 'groups'>,
   labels: Readonly<Record<string, string>>,
-): string[] {
-  return groups.filter(({ selector }) => selector.matches(labels)).map(({ name }) => name)
+): number[] {
+  return [...groups.keys()].filter(position => groups[position]!.selector.matches(labels))
 }
 
 function blockOf(type: RolloutType): string {

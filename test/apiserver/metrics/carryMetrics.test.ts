@@ -19,6 +19,7 @@ t.test('stages, queues and the clusters that are most behind', async t => {
       return [{ mailbox: 'a-mb-b', objects: 4, seconds: 1.5 }]
     },
     summaries: () => ({ readings: 7, evaluations: 9 }),
+    rollouts: () => ({ Running: 2, Failed: 0 }),
   })
   board.showQueues(() => ({ 'placement-translator': 3, 'where-resolver': 0 }))
   const text = shown()
@@ -27,6 +28,7 @@ t.test('stages, queues and the clusters that are most behind', async t => {
   t.match(text, 'orrery_cluster_lag_objects{mailbox="a-mb-b"} 4')
   t.match(text, 'orrery_cluster_lag_seconds{mailbox="a-mb-b"} 1.5')
   t.match(text, 'orrery_summary_readings 7\n')
+  t.match(text, 'orrery_rollouts{state="Running"} 2\norrery_rollouts{state="Failed"} 0\n')
   t.match(text, 'orrery_summary_evaluations_total 9\n')
   t.equal(asked, CLUSTERS_SHOWN)
   t.match(text, 'orrery_placement_stage_duration_seconds_bucket{stage="delivered",le="1"} 1')

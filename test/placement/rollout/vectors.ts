@@ -296,7 +296,11 @@ export const VECTORS: readonly Vector[] = [
     name: 'a cluster in two groups is in the first',
     strategy: perGroup({}, { decisionGroups: [group('canary'), { groupName: 'rest', locationSelector: {} }] }),
     clusters: { a: of('canary', OLD), b: OLD },
-    expect: { start: ['a'], verdict: 'running' },
+    expect: {
+      start: ['a'],
+      verdict: 'running',
+      message: '1 clusters are in several groups and count in the first, such as a in canary, rest',
+    },
   },
   {
     name: 'failures are counted by the group',

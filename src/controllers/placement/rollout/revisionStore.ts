@@ -161,8 +161,6 @@ export class RevisionStore {
       const created = { ...head(id, 'PlacementRollout', revisionName(id.name, spec.revision)), spec }
       return await api.create(PLACEMENT_ROLLOUTS, created, options)
     }
-    // what people wrote was about the rollout of before
-    const again = { ...Object.fromEntries(Object.keys(record(before, 'spec')).map(field => [field, null])), ...spec }
     await this.writeStatus(id, spec.revision, {
       state: 'Running',
       reason: '',
@@ -170,7 +168,9 @@ export class RevisionStore {
       finishedAt: null,
       clusters: [],
     })
-    return await api.patch(PLACEMENT_ROLLOUTS, { name: before.metadata.name! }, 'merge', { spec: again }, options)
+    // what people wrote was about the rollout of before, and of its strategy nothing stays
+    const again = [{ op: 'replace', path: '/spec', value: spec }]
+    return await api.patch(PLACEMENT_ROLLOUTS, { name: before.metadata.name! }, 'json', again, options)
   }
 
   async writeStatus(id: PlacementId, revision: number, status: object): Promise<KubeObject> {

@@ -4,7 +4,17 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { ClusterState, ContentState } from '../../../placement/rollout/step.ts'
 import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
 
-export type RolloutState = 'Running' | 'Waiting' | 'Paused' | 'Stuck' | 'Failed' | 'Done' | 'RolledBack' | 'Superseded'
+export const ROLLOUT_STATES = [
+  'Running',
+  'Waiting',
+  'Paused',
+  'Stuck',
+  'Failed',
+  'Done',
+  'RolledBack',
+  'Superseded',
+] as const
+export type RolloutState = (typeof ROLLOUT_STATES)[number]
 
 /** A destination in a rollout. */
 export interface RolloutCluster {

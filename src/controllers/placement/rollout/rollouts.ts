@@ -13,7 +13,7 @@ import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
 import { isNameOfRevision } from '../../../placement/rollout/revisionNames.ts'
 import { type ClusterFacts, type RolloutFacts, type Step, step } from '../../../placement/rollout/step.ts'
-import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
+import { type RolloutStrategy, readStrategy, withoutGates } from '../../../placement/rollout/strategy.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
@@ -24,7 +24,7 @@ import type { CopyChange, Signals } from '../signals/signals.ts'
 import type { ClusterContent, ClusterQuestion } from './clusterContent.ts'
 import { cutRevision } from './revisionCut.ts'
 import type { RevisionStore } from './revisionStore.ts'
-import { type Rollout, type RolloutCluster, type RolloutState, rolloutOf, statusOf } from './rollout.ts'
+import { ROLLOUT_STATES, type Rollout, type RolloutCluster, type RolloutState, rolloutOf, statusOf } from './rollout.ts'
 import { StagedPlacement } from './stagedPlacement.ts'
 
 export interface RolloutsDeps {
@@ -113,7 +113,10 @@ export class Rollouts {
       workload,
       read: row => store.read(id, row),
       now: () => clock.now(),
-      changed: () => tasks.add({ type: 'rollout', space, name }),
+      changed: () => {
+        tasks.add({ type: 'rollout', space, name })
+        tasks.report(space, name)
+      },
     })
     this.#placements.set(key, placement)
     this.#unloaded.add(placement)
@@ -137,6 +140,13 @@ export class Rollouts {
     if (placement.problem !== undefined)
       return { state, reason: 'RevisionNotStored', message: placement.problem, revision, isDirty: true, pinned }
     return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
+  }
+
+  /** Staged placements, by the state of their newest rollout. */
+  get figures(): Readonly<Record<RolloutState, number>> {
+    const figures = Object.fromEntries(ROLLOUT_STATES.map(state => [state, 0])) as Record<RolloutState, number>
+    for (const { isStaged, rollout } of this.#placements.values()) if (isStaged) figures[rollout?.state ?? 'Done']++
+    return figures
   }
 
   copyChanged(mailbox: string, _key: string, what: CopyChange): void {
@@ -368,7 +378,8 @@ export class Rollouts {
       from: finished,
       by: rows.authorOf(revision),
       at,
-      ...(written !== undefined && { strategy: written }),
+      // nobody waits for an approval or a window on the way back
+      ...(written !== undefined && { strategy: revision < (before?.revision ?? 0) ? withoutGates(written) : written }),
       ...(isWayBack && { urgent: true }),
     }
     const object = await store.beginRollout(id, spec)

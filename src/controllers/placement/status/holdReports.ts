@@ -1,6 +1,6 @@
 /**
  * Reports of what holds a placement, beside its outcome: conditions `DeletionHeld` and `IntakeWaits`, each with an Event when it begins,
- * and `Paused`.
+ * `Paused`, and `RolledOut` with an Event when it turns.
  */
 
 import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
@@ -15,12 +15,16 @@ import type { WaitingIntakes } from '../join/waitingIntakes.ts'
 import type { Brake } from '../retention/brake.ts'
 import { DELETION_HELD, type HeldRemovals } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
+import type { RolloutReport } from '../rollout/rollouts.ts'
+import { ROLLED_OUT, rolloutCondition, rolloutEvent } from './rolloutCondition.ts'
 
 export interface HoldReportsDeps {
   brake: Pick<Brake, 'holdOf'>
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
   intakes: Pick<WaitingIntakes, 'messageFor'>
+  /** How far the newest rollout of a placement is; `undefined`: nothing of it is staged. */
+  rollout: (space: string, placement: string) => RolloutReport | undefined
   inventory: Pick<Inventory, 'clusterName'>
   events: Pick<EventRecorder, 'record'>
   log: Pick<CrowdLog, 'log'>
@@ -71,13 +75,20 @@ export class HoldReports {
     const held = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.inventory)]
     const paused = isKnown ? [this.#pausedCondition(space, name)] : []
     const waits = setAsideCondition(this.#deps.intakes.messageFor(space, name))
-    return [...held, ...paused, waits].filter(({ type, status }) => status === 'True' || conditionOf(placement, type))
+    const holds = [...held, ...paused, waits].filter(
+      ({ type, status }) => status === 'True' || conditionOf(placement, type),
+    )
+    const rollout = this.#deps.rollout(space, name)
+    return rollout || conditionOf(placement, ROLLED_OUT) ? [...holds, rolloutCondition(placement, rollout)] : holds
   }
 
   /** Records an Event and logs where a condition turned. Call it after the write. @param before the placement before the write */
   async reported(space: string, before: KubeObject, conditions: readonly Condition[]): Promise<void> {
     const { events, log } = this.#deps
-    for (const { type, status, reason, message } of conditions) {
+    for (const condition of conditions) {
+      const { type, status, reason, message } = condition
+      const turn = type === ROLLED_OUT ? rolloutEvent(before, condition) : undefined
+      if (turn) await events.record(space, before, turn)
       const event = EVENTS[type]
       if (event === undefined || (conditionOf(before, type)?.status === 'True') === (status === 'True')) continue
       if (status === 'True') {

@@ -30,6 +30,7 @@ const GOOD: Readonly<Record<string, string>> = {
   IntakeWaits: 'False',
   DeletionHeld: 'False',
   Paused: 'False',
+  RolledOut: 'True',
 }
 
 /** Why an object travels nowhere, whatever selects it. */
