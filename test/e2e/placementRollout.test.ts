@@ -184,7 +184,7 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   t.equal(blocks.length, 6)
   const [, plain = '', groups = ''] = /```yaml\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'web.yaml'), plain)
-  const windowless = groups.replace(/^ *windows:.*\n/m, '').replace('10m', '0')
+  const windowless = groups.replace(/^ *windows:.*\n/m, '').replace('10m', '1s')
   writeFileSync(join(dir, 'groups.yaml'), plain.replace(/ {2}rolloutStrategy:.*/s, windowless))
   mkdirSync(join(dir, 'app'))
   const edit = (text: string) => {

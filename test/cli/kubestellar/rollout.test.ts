@@ -143,6 +143,10 @@ t.test('status shows the newest rollout cluster by cluster, and its exit code sa
     await report('web', 2, state)
     t.equal((await ks('status web')).code, expected, state)
   }
+  await report('web', 2, 'Superseded', { reason: 'NewerRevision' })
+  t.equal((await ks('status web')).code, 3, 'the newer one is about to begin')
+  t.equal((await ks('status web --revision 2')).code, 1)
+  await report('web', 2, 'Done')
   t.match(await ks('status web --revision 1'), { code: 0, out: [/revision 1/, 'Done: it is Done'] })
   t.match(await ks('status web --revision 7'), { code: 2, err: [/no rollout of revision 7; there are those of 2, 1/] })
   t.match(await ks('status web -o name'), { out: ['web.2'] })

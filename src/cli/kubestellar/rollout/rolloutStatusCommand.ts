@@ -110,15 +110,20 @@ async function answerOf({ asked, placement, options: { revision } }: Followed): 
   return rolloutsAnswer([])
 }
 
-/** One of an earlier revision than what was applied says nothing of that. */
-async function exitOf({ asked, placement, version }: Followed, answer: RolloutsAnswer): Promise<number> {
+/** A rollout of an earlier revision than the one with what was applied says nothing of that, nor does one whose successor is about to begin. */
+async function exitOf({ asked, placement, version, options }: Followed, answer: RolloutsAnswer): Promise<number> {
   const [rollout] = answer.rollouts
   if (!rollout) return UNFINISHED
+  if (options.revision === undefined && rollout.reason === NEWER_REVISION) return UNFINISHED
   if (version === 0) return rolloutExit(answer)
-  const [newest] = await revisionsOf(asked.space, placement)
-  if (newest === undefined || Number(str(newest, 'spec', 'resourceVersion')) < version) return UNFINISHED
-  return rolloutExit(answer)
+  const revisions = await revisionsOf(asked.space, placement)
+  const own = revisions.find(one => revisionOf(one) === rollout.revision)
+  const isIn = own !== undefined && Number(str(own, 'spec', 'resourceVersion')) >= version
+  return isIn ? rolloutExit(answer) : UNFINISHED
 }
+
+/** Of a superseded rollout. */
+const NEWER_REVISION = 'NewerRevision'
 
 /** The newest resourceVersion of those objects of the files that the placement selects. */
 async function appliedVersion(
