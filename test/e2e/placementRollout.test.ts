@@ -230,13 +230,13 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   for (const line of [pause, resume, pin, unpin]) await done(line)
   t.match((await run('kubectl kubestellar why configmap/web -n store')).told, /ApprovalRequired|waits for an approval/)
   await done(approve)
-  await done('kubectl kubestellar rollout status web --watch --timeout 5m')
+  await done('kubectl kubestellar rollout status web --watch --timeout 60s')
   t.same(await pages(), ['four', 'four', 'four'])
   edit('five')
   await run(pipeline.trim().replace('30m', '15s'))
   t.same(await pages(), ['five', 'four', 'four'])
   await done(expedite)
-  await done('kubectl kubestellar rollout status web --watch --timeout 5m')
+  await done('kubectl kubestellar rollout status web --watch --timeout 60s')
   t.same(await pages(), ['five', 'five', 'five'])
 
   // a cluster that refuses the edit stops it, and what has it goes back

@@ -1,7 +1,13 @@
 /** `spec.rolloutStrategy`, read: defaults, and each fault with its field and remedy. */
 import t from 'tap'
 import { formatFieldError } from '../../../src/apimachinery/fieldErrors.ts'
-import { groupsMatching, isStaged, readStrategy, strategyWarnings, withoutGates } from '../../../src/placement/rollout/strategy.ts'
+import {
+  groupsMatching,
+  isStaged,
+  readStrategy,
+  strategyWarnings,
+  withoutGates,
+} from '../../../src/placement/rollout/strategy.ts'
 
 const base = 'spec.rolloutStrategy'
 const progressive = (progressive: object, more: object = {}) => ({ type: 'Progressive', progressive, ...more })
@@ -192,6 +198,14 @@ t.test('a cluster is in all groups whose labels match', t => {
   t.strictSame(groupsMatching(strategy!, { region: 'eu', env: 'canary' }), [0, 1])
   t.strictSame(groupsMatching(strategy!, { env: 'canary' }), [1])
   t.strictSame(groupsMatching(strategy!, {}), [])
+  t.end()
+})
+
+t.test('a way back has no gates', t => {
+  const windows = [{ from: '09:00', to: '10:00' }]
+  const gated = progressive({}, { windows, decisionGroups: [{ ...group('x', { a: 'b' }), approval: true, windows }] })
+  t.strictSame(withoutGates(gated), progressive({}, { decisionGroups: [group('x', { a: 'b' })] }))
+  t.strictSame(withoutGates(progressive({})), progressive({}))
   t.end()
 })
 

@@ -110,7 +110,7 @@ async function answerOf({ asked, placement, options: { revision } }: Followed): 
   return rolloutsAnswer([])
 }
 
-/** A rollout of an earlier revision than the one with what was applied says nothing of that, nor does one whose successor is about to begin. */
+/** A rollout of an earlier revision than what was applied says nothing of that. So it is with one whose successor is about to begin. */
 async function exitOf({ asked, placement, version, options }: Followed, answer: RolloutsAnswer): Promise<number> {
   const [rollout] = answer.rollouts
   if (!rollout) return UNFINISHED

@@ -161,7 +161,7 @@ export class RevisionStore {
       const created = { ...head(id, 'PlacementRollout', revisionName(id.name, spec.revision)), spec }
       return await api.create(PLACEMENT_ROLLOUTS, created, options)
     }
-    await this.writeStatus(id, spec.revision, {
+    const cleared = await this.writeStatus(id, spec.revision, {
       state: 'Running',
       reason: '',
       message: '',
@@ -169,8 +169,7 @@ export class RevisionStore {
       clusters: [],
     })
     // what people wrote was about the rollout of before, and of its strategy nothing stays
-    const again = [{ op: 'replace', path: '/spec', value: spec }]
-    return await api.patch(PLACEMENT_ROLLOUTS, { name: before.metadata.name! }, 'json', again, options)
+    return await api.update(PLACEMENT_ROLLOUTS, { ...cleared, spec }, options)
   }
 
   async writeStatus(id: PlacementId, revision: number, status: object): Promise<KubeObject> {

@@ -423,3 +423,21 @@ t.test('a placement of before that is seen late loses nothing', async t => {
   await pass(1000)
   t.same([held('florin'), held('guilder')], ['1', '1'])
 })
+
+t.test('a way back has the strategy of now, and waits for no approval', async t => {
+  const decisionGroups = [{ groupName: 'all', locationSelector: {} }]
+  const { wds, edit, pass, rollout } = await placed(t, { ...ONE_BY_ONE, decisionGroups })
+  await edit('page', '2')
+  await pass(3000)
+  const gated = [{ groupName: 'late', locationSelector: {}, approval: true }]
+  const rolloutStrategy = { ...ONE_BY_ONE, windows: null, decisionGroups: gated, onFailure: 'Stop' }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  await pass(3000)
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: true } })
+  await pass(3000)
+  t.strictSame(at(rollout(1)?.spec, 'strategy'), {
+    ...ONE_BY_ONE,
+    decisionGroups: [{ groupName: 'late', locationSelector: {} }],
+    onFailure: 'Stop',
+  })
+})
