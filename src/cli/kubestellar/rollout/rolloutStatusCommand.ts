@@ -122,7 +122,7 @@ async function exitOf({ asked, placement, version, options }: Followed, answer: 
   return isIn ? rolloutExit(answer) : UNFINISHED
 }
 
-/** Of a superseded rollout. */
+/** Reason of a superseded rollout. */
 const NEWER_REVISION = 'NewerRevision'
 
 /** The newest resourceVersion of those objects of the files that the placement selects. */

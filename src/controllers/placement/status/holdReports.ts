@@ -1,6 +1,6 @@
 /**
  * Reports of what holds a placement, beside its outcome: conditions `DeletionHeld` and `IntakeWaits`, each with an Event when it begins,
- * `Paused`, and `RolledOut` with an Event when it turns.
+ * and `Paused`. The condition `RolledOut` has an Event when it turns.
  */
 
 import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
