@@ -19,7 +19,9 @@ import { sectionOf, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8')
-const GUILDER = { name: 'guilder' }
+/** `CLUSTERS=20` joins as many, each with a syncer of its own. */
+const COUNT = Number(process.env.CLUSTERS ?? 2)
+const OTHERS = ['guilder', ...Array.from({ length: COUNT - 2 }, (_, i) => `cluster-${i + 3}`)]
 const held = (object: KubeObject | undefined): unknown => field(object?.status, 'outcome', 'heldDeletions')
 const holds =
   (count: number) =>
@@ -28,7 +30,7 @@ const holds =
 
 t.setTimeout(FILE_LIMIT_MS)
 
-t.test('two clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS }, async t => {
+t.test('clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const env = {
     ...process.env,
@@ -43,8 +45,9 @@ t.test('two clusters outlive a restore of their center', { timeout: FILE_LIMIT_M
   }
   const florin = await Florin.begin(t)
   const { wds, inventory, mailbox } = florin
-  const guilder = await florin.join('guilder', { env: 'prod' })
-  const clusters = [florin.cluster, guilder.cluster]
+  const clusters = [florin.cluster]
+  for (const name of OTHERS) clusters.push((await florin.join(name, { env: 'prod' })).cluster)
+  const refs = [FLORIN, ...OTHERS.map(name => ({ name }))]
   const everywhere = async (name: string, test: (object: KubeObject | undefined) => boolean): Promise<void> => {
     for (const cluster of clusters) await until(cluster, MAPS, at(name), test)
   }
@@ -76,20 +79,24 @@ t.test('two clusters outlive a restore of their center', { timeout: FILE_LIMIT_M
   t.match(await type('Restore'), /^restored \d+ objects into restored/)
   await rename(join(dir, 'restored'), dataDir)
   await florin.startCenter()
+  const begunMs = performance.now()
   await florin.serve(mailbox)
 
   t.comment('the clusters hold what the archive says, and what it does not know')
   await everywhere('page', is('data', { x: '1' }))
   await everywhere('deleted', there)
-  for (const ref of [FLORIN, GUILDER]) {
+  for (const ref of refs) {
     const target = await until(inventory, TARGETS, ref, holds(2))
     t.match(held(target), { examples: ['configmaps shop/first', 'configmaps shop/second'] })
   }
   for (const cluster of clusters) for (const name of ['first', 'second']) t.ok(await cluster.get(MAPS, at(name)))
   await until(wds, PLACEMENTS, { name: 'p' }, has('Applied', 'True', 'AllApplied'))
+  t.comment(
+    `${clusters.length} clusters are known ${Math.round(performance.now() - begunMs)} ms after the restored center is ready`,
+  )
   const status = await run('restore', 'status', '--kubeconfig', florin.kubeconfig)
   t.match(status, { code: 1, out: /^restored .* from an archive of .*: clusters keep what it does not know$/m })
-  for (const { name } of [FLORIN, GUILDER])
+  for (const { name } of refs)
     t.match(
       status.out,
       new RegExp(
@@ -101,7 +108,7 @@ t.test('two clusters outlive a restore of their center', { timeout: FILE_LIMIT_M
   t.comment('what is made again is held no more, and the rest goes when it is confirmed')
   await wds.create(MAPS, map('first', { x: '3' }))
   await everywhere('first', is('data', { x: '3' }))
-  for (const [i, ref] of [FLORIN, GUILDER].entries()) {
+  for (const [i, ref] of refs.entries()) {
     const message = (object: KubeObject | undefined): string => String(field(held(object), 'message'))
     const target = await until(
       inventory,
