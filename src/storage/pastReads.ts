@@ -5,14 +5,25 @@ import { compareKeys, keyText, rangeHolds } from './keys.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import type { Key, ListOptions, Page, Range, Stored, StoreEvent } from './store.ts'
 
+interface Change {
+  readonly key: Key
+  /** Before its first change. */
+  readonly stored: Stored | undefined
+}
+
 /** What each changed key was before its first change. */
 export class Undo {
-  readonly #was = new Map<string, { key: Key; stored: Stored | undefined }>()
+  readonly #was = new Map<string, Change>()
+  /** The same in key order, from the first {@link takeBetween} on: each stretch is searched, and not all changes for each of them. */
+  #ordered: Change[] | undefined
 
   /** Events in revision order. */
-  add(event: StoreEvent): void {
-    const id = keyText(event.key)
-    if (!this.#was.has(id)) this.#was.set(id, { key: event.key, stored: event.previous })
+  add({ key, previous }: StoreEvent): void {
+    const id = keyText(key)
+    if (this.#was.has(id)) return
+    const change = { key, stored: previous }
+    this.#was.set(id, change)
+    this.#ordered?.splice(countThrough(this.#ordered, key), 0, change)
   }
 
   get isEmpty(): boolean {
@@ -21,23 +32,34 @@ export class Undo {
 
   /** What of it was changed behind `after` and no further than `through`; what was changed up to `passed` is forgotten. */
   takeBetween(after: Key | undefined, through: Key | undefined, passed: Key | undefined): Undo {
+    this.#ordered ??= this.behind(undefined)
+    const ordered = this.#ordered
+    if (passed !== undefined)
+      for (const { key } of ordered.splice(0, countThrough(ordered, passed))) this.#was.delete(keyText(key))
+    const start = after === undefined ? 0 : countThrough(ordered, after)
+    const end = through === undefined ? ordered.length : countThrough(ordered, through)
     const some = new Undo()
-    for (const [id, change] of this.#was) {
-      if (passed !== undefined && compareKeys(change.key, passed) <= 0) this.#was.delete(id)
-      else if (
-        (after === undefined || compareKeys(change.key, after) > 0) &&
-        (through === undefined || compareKeys(change.key, through) <= 0)
-      )
-        some.#was.set(id, change)
-    }
+    for (const change of ordered.slice(start, end)) some.#was.set(keyText(change.key), change)
     return some
   }
 
   /** The changed keys behind `after`, in key order. */
-  behind(after: Key | undefined): { key: Key; stored: Stored | undefined }[] {
+  behind(after: Key | undefined): Change[] {
     const changed = [...this.#was.values()].filter(c => after === undefined || compareKeys(c.key, after) > 0)
     return changed.sort((a, b) => compareKeys(a.key, b.key))
   }
+}
+
+/** How many of some changes in key order are of no later key. */
+function countThrough(ordered: readonly Change[], key: Key): number {
+  let low = 0
+  let high = ordered.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareKeys(ordered[middle]!.key, key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 interface PastOptions extends ListOptions {
