@@ -21,8 +21,8 @@ interface Share extends Charged {
   paidUntilMs: number | undefined
 }
 
-/** Writes for one placement: two in a second at most after the first thousand, whatever restarts in its cluster. */
-const WRITES = new Rate({ everyMs: 500, atOnce: MAX_ASSOCIATED })
+/** Writes for one placement: one in two seconds after the first thousand, whatever restarts in its cluster. */
+const WRITES = new Rate({ everyMs: 2000, atOnce: MAX_ASSOCIATED })
 /** Left-out objects that are tried when one goes. */
 const TRIED = 8
 
