@@ -63,7 +63,7 @@ const cluster = (apiVersion: string, kind: string, name: string, more: object = 
 
 t.test('a report that is larger than any status is turned away before anything is read of it', async t => {
   const message =
-    /Request entity too large: limit is 278528 for a status that a syncer reports; send a patch of the status alone/
+    /Request entity too large: limit is 278528 for a status that a syncer reports\. Send a patch of the status alone/
   const large = JSON.stringify({ status: { more: 'x'.repeat(300_000) } })
   // no JSON: whoever had parsed it would say that
   const garbage = `{${'x'.repeat(300_000)}`
@@ -135,7 +135,7 @@ t.test('its orders are read, not given', async t => {
   const placed = await mine.patch(`${MAPS}/placed`, 'merge', { data: { v: 'mine' } })
   t.match(placed, {
     code: 403,
-    body: { message: /in a mailbox only its status can be written/ },
+    body: { message: /it is a copy on its way to a cluster, so only its status can be written/ },
   })
 })
 

@@ -50,6 +50,7 @@ const ROADS: Readonly<Record<string, Road>> = {
       'src/apiserver/registry/updates.ts',
       'src/apiserver/health/healthChecks.ts',
       'src/apiserver/spaces/spaceContent.ts',
+      'src/cli/orrery/backup/restore.ts',
       'src/cli/orrery/store/storedObject.ts',
     ],
   },

@@ -88,7 +88,7 @@ t.test('whoever has all rights in a mailbox writes the status of copies and noth
   await api.ok(space.post(DEPLOYMENTS, { metadata: { name: 'web', labels: PROJECTED }, spec }))
   await api.ok(space.post(CONFIGMAPS, configMap('page', { x: '1' }, { labels: PROJECTED })))
   const readOnly =
-    /is on its way to a cluster, and in a mailbox only its status can be written; change it in the workload space/
+    /is a copy on its way to a cluster, so only its status can be written; change the object in its workload space/
   const refused = { code: 403, body: { reason: 'Forbidden', message: readOnly } }
   t.equal((await syncer.patch(`${DEPLOYMENTS}/web/status`, 'merge', { status: { replicas: 1 } })).code, 200)
   t.match((await space.get(`${DEPLOYMENTS}/web`)).body.status, { replicas: 1 })

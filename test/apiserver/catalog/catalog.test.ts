@@ -107,6 +107,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
     [
       ['EdgePlacement', 'epl', false, 'status'],
       ['SinglePlacementSlice', 'sps', false, ''],
+      ['PlacementContent', '', false, ''],
       ['Customizer', '', true, ''],
       ['SyncerConfig', 'escfg', false, 'outcome,status'],
       ['EdgeSyncConfig', 'esc', false, 'status'],

@@ -75,7 +75,7 @@ t.test('an object of which it dies is found, waits, and keeps only that controll
 
   const third = await life()
   t.match(third.log.join('\n'), /did not end in order.*q: intake of \*: x configmaps\. \/poison/)
-  t.match(third.log.join('\n'), /until it has been, the controller waits.*"name":"poison"/)
+  t.match(third.log.join('\n'), /the controller waits until it has.*"name":"poison"/)
   t.same(third.told, ['ADDED a', 'ADDED z'], 'others are told, and nobody takes it for deleted')
   await clock.advance(5000)
   t.ok(third.isDead(), 'it was to blame')
