@@ -424,7 +424,13 @@ export class Rollouts {
     }
     const after = this.#stepped(rollout, clusters, found)
     if (after.state === 'Done' || after.state === 'RolledBack') after.finishedAt ||= timestamp(new Date(nowMs))
-    if (!equalJson(statusOf(after), statusOf(rollout))) await this.#writeStatus(placement, after)
+    try {
+      if (!equalJson(statusOf(after), statusOf(rollout))) await this.#writeStatus(placement, after)
+    } catch (error) {
+      // nothing of what was seen is kept
+      placement.isAllTouched = true
+      throw error
+    }
     placement.rollout = after
     if (after.state === 'Done' && placement.finished !== after.revision) this.#finish(placement, after)
     if (found.start.length > 0) {
@@ -490,7 +496,8 @@ export class Rollouts {
         wasDone: before?.state === 'Done' && before.revision === revision,
         away: now.isAway,
       }
-      seen.push({ facts, hasJoined, message: isMoved && !isNews ? (before?.message ?? '') : now.message })
+      const isKept = isMoved && !isNews && before?.state === 'Failed'
+      seen.push({ facts, hasJoined, detail: now.message, ...(isKept && { kept: before.message }) })
     }
     placement.isAllTouched = false
     touched.clear()
@@ -500,7 +507,7 @@ export class Rollouts {
   #stepped(rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
     const start = new Set(found.start)
     const clusters = new Map<string, RolloutCluster>()
-    for (const { facts, hasJoined, message: seenMessage } of seen) {
+    for (const { facts, hasJoined, detail, kept } of seen) {
       const { key, name, inventory, revision, content, away } = facts
       const { state, group, reason, message, contentSinceMs, beganMs } = found.states.get(key)!
       const hasBegun = start.has(key)
@@ -515,7 +522,7 @@ export class Rollouts {
         contentSinceMs,
         beganMs,
         reason,
-        message: state === 'Failed' && seenMessage ? `${message}: ${seenMessage}` : message,
+        message: state === 'Failed' ? (kept ?? (detail ? `${message}: ${detail}` : message)) : message,
         isAway: away,
         hasJoined,
       })
@@ -549,7 +556,10 @@ function stepOf(
 interface Seen {
   readonly facts: ClusterFacts
   readonly hasJoined: boolean
-  readonly message: string
+  /** About its content, where that was looked at. */
+  readonly detail: string
+  /** The message about content that is as it was. */
+  readonly kept?: string
 }
 
 const NOWHERE: Ways = new Map()

@@ -5,6 +5,7 @@ import { at } from '../../../../src/apimachinery/fields.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
+  LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_REVISIONS,
   PLACEMENT_ROLLOUTS,
@@ -441,3 +442,77 @@ t.test('a way back has the strategy of now, and waits for no approval', async t 
     onFailure: 'Stop',
   })
 })
+
+t.test('groups come in their order, a soak holds the next one back, and an approval opens it', async t => {
+  const { wds, edit, pass, report, held, rollout, states } = await placed(t)
+  const group = (groupName: string, cluster: string, more: object = {}) => ({
+    groupName,
+    locationSelector: { matchLabels: { 'loc-name': cluster } },
+    ...more,
+  })
+  const rolloutStrategy = {
+    type: 'ProgressivePerGroup',
+    progressivePerGroup: { minSuccessTime: '20s' },
+    decisionGroups: [group('canary', 'guilder'), group('prod', 'florin', { approval: true })],
+  }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  await edit('page', '2')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '2'])
+  await report('guilder')
+  await pass(15_000)
+  t.equal(states(2).guilder, 'Waiting')
+  await pass(6000)
+  t.same(states(2), { rollout: 'Waiting', florin: 'Planned', guilder: 'Done' })
+  t.match(rollout(2)?.status, { reason: 'ApprovalRequired' })
+  t.same([held('florin'), held('guilder')], ['1', '2'])
+  await wds.patch(PLACEMENT_ROLLOUTS, { name: 'ep.2' }, 'merge', { spec: { approvals: [{ group: 'prod' }] } })
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  await report('florin')
+  await pass(21_000)
+  t.equal(states(2).rollout, 'Done')
+})
+
+t.test('a cluster that is relabelled amid a rollout has the turn of its group', async t => {
+  const { server, edit, pass, report, held, wds } = await placed(t)
+  const decisionGroups = [{ groupName: 'canary', locationSelector: { matchLabels: { env: 'canary' } } }]
+  const progressive = { maxConcurrency: 1, mandatoryDecisionGroups: [{ groupName: 'canary' }] }
+  const rolloutStrategy = { type: 'Progressive', progressive, decisionGroups, windows: [] }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  await edit('page', '2')
+  const location = server.peek('inv1', LOCATIONS, 'guilder')!
+  const labels = { ...location.metadata.labels, env: 'canary' }
+  await server.in('inv1').update(LOCATIONS, { ...location, metadata: { ...location.metadata, labels } })
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '2'])
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test(
+  'the message of a failed cluster stays as it is over other steps, and a step that cannot be written is taken again',
+  async t => {
+    const { server, edit, pass, report, states, rollout } = await placed(t)
+    await edit('page', 'bad')
+    await pass(3000)
+    await report('florin', ['page'])
+    await pass(500)
+    const message = () => at(rollout(2)?.status, 'clusters', 0, 'message')
+    const first = message()
+    t.match(String(first), /page/)
+    for (let i = 0; i < 3; i++) {
+      await report('guilder')
+      await pass(500)
+    }
+    t.equal(message(), first)
+    server.refuse = (_, verb, { resource }) => {
+      if (verb === 'status' && resource === 'placementrollouts') throw statusError.internal('no disk')
+    }
+    await report('florin')
+    server.refuse = () => {}
+    await pass(60_000)
+    t.equal(states(2).florin, 'Done')
+  },
+)
