@@ -191,7 +191,7 @@ export const KUBESTELLAR: Plugin = {
     ...PREP_COMMANDS,
     ...JOIN_COMMANDS,
     MEMBER_KUBECONFIG,
-    { line: 'syncer', summary: 'who may act as the syncer of a cluster', commands: SYNCERS },
+    { line: 'syncer', summary: 'credentials of the syncers of clusters', commands: SYNCERS },
     ...CLUSTER_COMMANDS,
     ...ANSWER_COMMANDS,
     ROLLOUT,

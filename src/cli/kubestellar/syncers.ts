@@ -1,4 +1,4 @@
-/** `syncer list|revoke|rotate|remove|adopt`: who may act as the syncer of a cluster, and until when. */
+/** `syncer list|revoke|rotate|remove|adopt`: credentials of the syncers of clusters, and until when. */
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'

@@ -38,7 +38,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   {
     flags: '--service-account-max-token-expiration <duration>',
     description:
-      'longest life of a ServiceAccount token on request, 1h or more; a longer request gets this, and the answer shows it; 0: 2^32 seconds',
+      'longest life of a ServiceAccount token on request, 1h or more; 0: 2^32 seconds. A longer request gets this, and the answer shows it',
     default: '8760h',
   },
   { flags: '--audit-policy-file <file>', description: 'YAML audit.k8s.io/v1 Policy: which requests are recorded' },
@@ -67,7 +67,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   {
     flags: '--webhook-allowed-hosts <hosts...>',
     description:
-      "where webhooks may be: host names with *, addresses, CIDR ranges, localhost; default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
+      "where webhooks may be: host names with *, addresses, CIDR ranges, localhost. Default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
     list: true,
   },
   {

@@ -179,7 +179,7 @@ export const START: readonly Setting[] = [
   {
     flags: '--tls-sni-cert-key <cert,key>',
     description:
-      "files (PEM) of a certificate for the names in it, read anew within a minute; other names have the one of the server's authority",
+      "files (PEM) of a certificate for the names in it, read anew within a minute. Other names have the one of the server's authority",
   },
   {
     flags: '--external-ca-file <file>',
@@ -269,8 +269,7 @@ export const START: readonly Setting[] = [
   },
   {
     flags: '--enable-priority-and-fairness [bool]',
-    description:
-      'let requests wait in fair queues. false: refuse those beyond the two numbers above, so that one crowd can keep out all others',
+    description: 'let requests wait in fair queues. false: refuse those beyond the two numbers above',
     default: true,
     boolean: true,
   },
@@ -353,8 +352,7 @@ export const SYNCER: readonly Setting[] = [
   {
     flags: '--dry-run [bool]',
     description:
-      'say what it would do in the cluster, write nothing there and report nothing; exit 0: nothing, 1: something, ' +
-      '2: some of it is refused or fails, 3: it could not be found out',
+      'print its actions in the cluster, and do none. Exit code 0: nothing, 1: something, 2: some of it is refused or fails, 3: unknown',
     default: false,
     boolean: true,
   },

@@ -235,7 +235,7 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       },
       {
         name: 'stats',
-        summary: 'what the store holds; changes nothing',
+        summary: 'content of the store; changes nothing',
         settings: [CONFIG, STOPPED_DATA_DIR, OUTPUT],
         inFile: START,
         load: async () => (await import('./store/store.ts')).storeStats,

@@ -6,7 +6,7 @@ import { fought } from '../../../src/syncer/tells/verdicts.ts'
 
 const KEY = { group: 'apps', resource: 'deployments', namespace: 'shop', name: 'web' }
 const REST =
-  'keeps changing it, and it is put back ever more slowly; to leave a field to the cluster, name it in spec.ignoreDifferences of the EdgePlacement'
+  'keeps changing it, and the syncer restores it ever more slowly. To leave a field to the cluster, name it in spec.ignoreDifferences of the EdgePlacement'
 
 function web(replicas: number, managedFields: KubeObject['metadata']['managedFields'] = []): KubeObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', managedFields }, spec: { replicas } }

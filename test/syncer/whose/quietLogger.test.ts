@@ -33,7 +33,7 @@ t.test('many objects in trouble do not fill the log, however often they are trie
   all()
   all()
   t.equal(lines.length, 101)
-  t.match(lines.at(-1), /no more is told of it for a while/)
+  t.match(lines.at(-1), /further lines are left out for a while/)
   logger.warn({ err: refused('x') }, 'the token cannot be renewed now')
   logger.warn({}, 'refused: configmaps x')
   logger.info({}, 'deleted')
