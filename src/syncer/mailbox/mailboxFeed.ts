@@ -248,9 +248,9 @@ export class MailboxFeed {
     const { group, resource } = event.resource
     const key = { group, resource, namespace: event.namespace, name: event.name }
     const previous = this.mirror.get(key)?.object
-    // Events about copies are carried up: those alone
-    const isOfCopy = previous !== undefined || (!event.isKnown && event.mentions(ASSOCIATED_WITH))
-    if (isNeverCarried(key) && !(isEvents(key) && isOfCopy)) return
+    // Events about copies are carried up: those alone. No other text is searched
+    const isOfCopy = (): boolean => previous !== undefined || (!event.isKnown && event.mentions(ASSOCIATED_WITH))
+    if (isNeverCarried(key) && !(isEvents(key) && isOfCopy())) return
     if (event.isKnown) {
       // said only by who has the history that this was told in
       this.#isContinued = true
