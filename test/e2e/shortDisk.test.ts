@@ -66,7 +66,7 @@ t.test('a first start where there is no room says so in a line, and what to do',
   await server.said('what grows is refused, and tried again until there is room')
   t.equal(await server.end('SIGTERM'), 0)
   const told = server.lines.filter(line => /"level":[4-6]0/.test(line))
-  t.match(told[0], /"freeBytes":\d+,.*the disk is short: .*; make room on the disk of the data dir/)
+  t.match(told[0], /"freeBytes":\d+,.*the disk is short: .* Make room on the disk of the data dir/)
   const others = told.slice(1)
   t.strictSame(
     others.filter(line => !line.includes('its disk is nearly full') || line.includes('"stack"')),
