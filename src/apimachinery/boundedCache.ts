@@ -3,7 +3,7 @@
 interface CacheBounds<V, K = unknown> {
   /** Entries kept at most; at least 1. */
   entries: number
-  /** Asked of each entry as it is set; the unit is the caller's. */
+  /** Called for each entry as it is set; the unit is the caller's. */
   weight?: { limit: number; of(value: V, key: K): number }
 }
 
@@ -13,14 +13,14 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   readonly #entries = new Map<K, V>()
   readonly #weights = new Map<K, number>()
   #weight = 0
-  /** As far as it is known: most askers ask for what was asked for last. */
+  /** As far as it is known: most look-ups repeat the latest key. */
   #youngest: K | undefined
   /**
    * Where the next one to go is looked for: behind all that went before. A search from the beginning would pass the places of those
    * that the map's table still has, a thousand and more each time.
    */
   #oldest: MapIterator<K> | undefined
-  /** Entries that left their places since that was asked last: it holds the tables that the map has had meanwhile. */
+  /** Entries that left their places since the last check: the map holds the tables that it has had meanwhile. */
   #left = 0
 
   /** A number counts entries. */
@@ -32,7 +32,7 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     return this.#entries.size
   }
 
-  /** Makes the entry the youngest: who only reads with this forgets what was not asked for the longest. */
+  /** Makes the entry the youngest: a cache that is read only by this forgets the least recently used one. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key)
     if (value === undefined || key === this.#youngest) return value

@@ -1,6 +1,6 @@
 /**
- * A copy of an object for whoever changes it in place. The claims of its managers are shared, entry by entry: of an object with
- * many managers they are much larger than the rest, and nobody changes one in place.
+ * A copy of an object for whoever changes it in place. The claims of its managers are shared, entry by entry. They are never changed in
+ * place, and with many managers they are much larger than the rest.
  */
 import type { KubeObject } from './object.ts'
 import { cloneJson, setMember } from './values.ts'

@@ -136,7 +136,7 @@ export const statusError = {
       ...detailsOf(gr, name),
       ...(causes && { causes }),
     }),
-  /** `name` is the object's name; field errors become causes, each once. Of very many only the first are told. */
+  /** `name` is the object's name; field errors become causes, each once. Only the first of very many are listed. */
   invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
     const { texts, causes, left } = causesOf(errors)
     const all = left > 0 ? [...texts, `and ${left} more`] : texts
@@ -176,8 +176,8 @@ export const statusError = {
 }
 
 /**
- * Characters of field errors behind which no further one is told. Each may show all of a list that ten thousands of them are
- * about, or a path that is as long as the object.
+ * Characters of field errors behind which no further one is listed. Each may show a whole list with ten thousands of errors, or a path that
+ * is as long as the object.
  */
 export const TEXT_CHARACTERS = 256 * 1024
 

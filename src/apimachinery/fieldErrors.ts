@@ -101,7 +101,7 @@ function showsValue(type: FieldErrorType): boolean {
   return type !== 'Required' && type !== 'Forbidden' && type !== 'TooLong' && type !== 'InternalError'
 }
 
-/** Characters of a value that are shown. Whoever sent it has it; the message tells it twice, and each cause once more. */
+/** Characters of a value that are shown. The sender has the value; the message shows it twice, and each cause once more. */
 export const SHOWN_CHARACTERS = 4096
 
 function formatValue(value: unknown): string {

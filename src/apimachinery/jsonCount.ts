@@ -10,8 +10,8 @@ const CLOSING_BRACE = 0x7d
 const SPACE = 0x20
 
 /**
- * Members and elements of JSON text, without reading it; one more than `most` when there are more. Of other text it is any
- * number. One is behind each comma, and one behind each bracket that is not closed at once.
+ * Members and elements of JSON text, without reading it; one more than `most` when there are more. For other text it is any number. One is
+ * behind each comma, and one behind each bracket that is not closed at once.
  */
 export function countValues(json: Uint8Array, most: number): number {
   let values = 0
@@ -33,7 +33,7 @@ export function countValues(json: Uint8Array, most: number): number {
 
 /** Members of the map of JSON text that has most of them, without reading it; of other text any number. */
 export function widestIn(json: Buffer): number {
-  /** Of each bracket that is open. */
+  /** Commas in each bracket that is open. */
   const commas: number[] = []
   let widest = 0
   for (let at = 0; at < json.length; at++) {

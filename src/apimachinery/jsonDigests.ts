@@ -1,6 +1,6 @@
 /**
- * What tells large JSON values apart without keeping their texts: a digest of the text, made in steps. Members of an object that
- * others share with it, as all copies of one object do, are read once.
+ * Digests of large JSON values, which distinguish them without their texts; made in steps. Members of an object that others share with it,
+ * as all copies of one object do, are read once.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { countUpTo } from './objectSize.ts'
@@ -10,18 +10,18 @@ import { setMember } from './values.ts'
 interface JsonDigest {
   /** The same for the same text, and for no other. */
   readonly digest: string
-  /** Of the text, in UTF-8. */
+  /** Size of the text, in UTF-8. */
   readonly bytes: number
 }
 
 /** Values that are written down in one step: some tenths of a millisecond. */
 const STEP = 1000
 
-/** Of values that nobody changes. */
+/** Digests of values that never change. */
 export class JsonDigests {
   readonly #known = new WeakMap<object, JsonDigest>();
 
-  /** Of an object, by those of its members. */
+  /** Digest of an object, by those of its members. */
   *of(object: Readonly<Record<string, unknown>>): Steps<JsonDigest> {
     const hash = createHash('sha256')
     let members = 0
@@ -49,7 +49,7 @@ export class JsonDigests {
   }
 }
 
-/** Of a value's JSON text. */
+/** Digest of a value's JSON text. */
 export function* digestInSteps(value: unknown): Steps<JsonDigest> {
   const text = new Text()
   yield* write(value, text)

@@ -1,9 +1,9 @@
 /**
- * JSON in steps: what JSON.parse makes of it, a piece after the other. At once 3 MB of many fields hold the loop for 50 ms, and
- * whoever sends them again and again holds it for all of its time.
+ * JSON in steps: what JSON.parse makes of it, a piece after the other. At once 3 MB of many fields hold the loop for 50 ms, and a repeated
+ * sender holds it for all of its time.
  *
- * Where containers begin and end is looked up first. Long ones are then gone through; runs of what they hold that are as long as a
- * piece go to JSON.parse, which is who judges them.
+ * Where containers begin and end is looked up first. Long ones are then gone through; runs of their content as long as a piece go to
+ * JSON.parse, which judges them.
  */
 import { isMistakable } from './jsonParse.ts'
 import { endOfString, repeatsKeys } from './repeatedKeys.ts'
@@ -12,7 +12,7 @@ import { NESTING_LIMIT } from './values.ts'
 
 export interface ParsedJson {
   value: unknown
-  /** Whether a key is said twice somewhere. */
+  /** Whether a key repeats somewhere. */
   repeatsKeys: boolean
 }
 
@@ -29,8 +29,8 @@ const NOT_PLAIN = /[\\\u0000-\u001f]/
 const [QUOTE, COMMA, OPEN_MAP, CLOSE_MAP, OPEN_LIST, CLOSE_LIST] = [34, 44, 123, 125, 91, 93]
 
 /**
- * `undefined`: it is no JSON, no long list or map, too deep, or a long map has a key that others' are mistaken for (jsonParse.ts);
- * JSON.parse knows the words.
+ * `undefined`: it is no JSON, no long list or map, or too deep. Also where a long map has a key that others are mistaken for
+ * (jsonParse.ts). JSON.parse knows the words.
  */
 export function* jsonInSteps(text: string, piece = PIECE): Steps<ParsedJson | undefined> {
   const ends = yield* endsOfLong(text, piece)

@@ -1,10 +1,10 @@
 /**
- * A `JSON.parse` that says what the text says. V8's takes one key for another: where an object that was read before had a key with
- * a backslash in it, and the text of a later key with an escape begins with the very same characters, the later one is read as the
- * earlier. One text, whoever sent it, changes how the claims of managers in everybody's `managedFields` are read from then on.
+ * A `JSON.parse` that says what the text says. V8's takes one key for another. An earlier object had a key with a backslash in it. The text
+ * of a later key with an escape begins with the very same characters: the later one is then read as the earlier. One text, from any sender,
+ * changes the reading of managers' claims in all `managedFields` from then on.
  * @see https://github.com/nodejs/node/issues/63785
  *
- * A key can only be mistaken for one that the text of a string could begin with: with a backslash, and no quote or control
+ * A key can only be mistaken for one that the text of a string could begin with. Such a key has a backslash, and no quote or control
  * character before it. No object is made here that the engine remembers such a key of.
  */
 import { randomBytes } from 'node:crypto'
@@ -54,7 +54,7 @@ function maySayBackslash(text: string): boolean {
 }
 
 interface Place {
-  /** Of its quotes. */
+  /** Position of its quotes. */
   readonly start: number
   readonly end: number
   readonly key: string

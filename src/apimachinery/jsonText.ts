@@ -1,7 +1,7 @@
 /** Plain values as JSON text, in steps: as JSON.stringify writes them, which takes some 10 ms for each megabyte of many fields. */
 import type { Steps } from './steps.ts'
 
-/** What has no more fields and elements in no more levels is written at once: so nothing is looked through at each level above it. */
+/** A value with no more fields and elements, in no more levels, is written at once. It is not searched again at each level above it. */
 const [SHORT, LEVELS] = [32, 2]
 /** Characters of a step: a fraction of a millisecond. */
 const STEP_LENGTH = 16 * 1024

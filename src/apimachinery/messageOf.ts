@@ -1,4 +1,4 @@
-/** What a thrown value says, whatever it is. */
+/** Message of a thrown value of any type. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
@@ -12,8 +12,8 @@ export interface Discreet extends Error {
 const CAUSES = 10
 
 /**
- * What a thrown value says to users of the server. Where its files are, and what is wrong with them, is not theirs to know: it is
- * in the log.
+ * Message of a thrown value for users of the server. Where its files are, and what is wrong with them, is not theirs to know: it is in the
+ * log.
  */
 export function publicMessageOf(thrown: unknown): string {
   let error = thrown

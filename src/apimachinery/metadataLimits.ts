@@ -3,14 +3,14 @@
  * these, so their sizes are bounded apart from that of the object. Kubernetes has the limit of annotations and those of
  * names in `managedFields`; the others are ours, far above what anything needs.
  *
- * What was stored with more may go on to have as much, so that it can be changed and deleted.
+ * An object that was stored with more may keep as much, so that it can be changed and deleted.
  */
 import { type FieldError, fieldError } from './fieldErrors.ts'
 import type { ManagedFieldsEntry, ObjectMeta } from './object.ts'
 
 /** Keys and values of all annotations together, in bytes; those of all labels too. */
 export const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
-/** The same of Orrery's own, beside them: an object that fills its limit is placed as any other, and is told what became of it. */
+/** The same for Orrery's own, beside them: an object that fills its limit is placed as any other, and gets its outcome. */
 export const MARKS_LIMIT_BYTES = 256 * 1024
 const MARK = /^(?:edge\.)?kubestellar\.io\//
 export const LABELS_LIMIT_BYTES = 256 * 1024
@@ -21,7 +21,7 @@ export const MANAGERS_LIMIT = 1_000
 const MANAGER_LIMIT_BYTES = 128
 const SUBRESOURCE_LIMIT_BYTES = 256
 
-/** `old` is absent for a new object. Of annotations nothing is said here: they have no exemption. */
+/** `old` is absent for a new object. Annotations are judged elsewhere: they have no exemption. */
 export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefined): FieldError[] {
   const errors: FieldError[] = []
   if (mayExceed(meta.labels, LABELS_LIMIT_BYTES)) {
@@ -41,7 +41,7 @@ export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefine
   return errors
 }
 
-/** Of the metadata of an object. */
+/** Errors of an object's metadata. */
 export function annotationLimitErrors(annotations: Readonly<Record<string, string>>): FieldError[] {
   if (!mayExceed(annotations, ANNOTATIONS_LIMIT_BYTES)) return []
   const field = 'metadata.annotations'
@@ -67,10 +67,10 @@ function isLonger(text: string | undefined, limitBytes: number): boolean {
   return text !== undefined && MOST_BYTES * text.length > limitBytes && Buffer.byteLength(text) > limitBytes
 }
 
-/** Of a character (UTF-16 code unit) as UTF-8. */
+/** Bytes of a character (UTF-16 code unit) as UTF-8. */
 const MOST_BYTES = 3
 
-/** Told by the characters of all keys and values, which are known. */
+/** Derived from the characters of all keys and values, which are known. */
 export function mayExceed(texts: Readonly<Record<string, string>> | undefined, limitBytes: number): boolean {
   let left = limitBytes
   for (const key in texts) {
@@ -80,7 +80,7 @@ export function mayExceed(texts: Readonly<Record<string, string>> | undefined, l
   return false
 }
 
-/** Of all keys and values. */
+/** Bytes of all keys and values. */
 export function bytesOf(texts: Readonly<Record<string, string>> | undefined): number {
   let bytes = 0
   for (const key in texts) bytes += Buffer.byteLength(key) + Buffer.byteLength(texts[key]!)

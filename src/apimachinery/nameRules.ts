@@ -16,7 +16,7 @@ const DNS1035_LABEL_SHAPE = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const QUALIFIED_NAME_SHAPE = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
 export type NameRuleName = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment'
-/** What is wrong with a value; empty when it is right. */
+/** Faults of a value; empty when it is right. */
 export type NameRule = (value: string) => string[]
 
 /** At most 63 characters: namespaces and such. */

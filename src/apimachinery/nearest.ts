@@ -1,4 +1,4 @@
-/** What somebody may have meant who wrote a name that is not there. Pure. */
+/** Likely intention behind a name that does not exist. Pure. */
 
 /** How many are suggested. */
 const SUGGESTIONS = 3

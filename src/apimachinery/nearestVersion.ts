@@ -1,6 +1,6 @@
 /**
- * Which of the versions that a server serves is most like another one: the same, else one of the same major number (v2 and
- * v2beta2 are one shape, v1 is another), stable before beta before alpha, higher before lower. Pure.
+ * The served version that is nearest to another one: the same, else one of the same major number (v2 fits v2beta2, not v1). Stable comes
+ * before beta before alpha, higher before lower. Pure.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
  */
 export function nearestVersion(wanted: string, served: readonly string[]): string | undefined {

@@ -19,7 +19,7 @@ export interface ObjectMetaOptions {
   namespaced: boolean
   /** Default: dns1123Subdomain. */
   nameRule?: NameRuleName | NameRule | undefined
-  /** What is replaced: it may have more than its limits allow, and go on so. */
+  /** The replaced metadata: it may exceed its limits, and keep that. */
   before?: ObjectMeta
 }
 

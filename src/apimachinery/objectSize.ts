@@ -1,22 +1,22 @@
 /**
- * How large an object may be, beside what metadataLimits.ts says of its metadata. A write goes over the whole object a dozen
- * times in one turn of the loop (reads, copies, compares, validates, says who owns which field), and what that takes follows
- * from the number of its values rather than from its bytes. Patches could make it larger with each request.
+ * How large an object may be, beside what metadataLimits.ts says of its metadata. A write goes over the whole object a dozen times in one
+ * turn of the loop (reads, copies, compares, validates, tracks ownership). The time of that follows from the number of its values rather
+ * than from its bytes. Patches could make it larger with each request.
  *
- * What was stored with more may go on to have as much, so that it can be changed and deleted.
+ * An object that was stored with more may keep as much, so that it can be changed and deleted.
  */
 import { StatusError } from './errors.ts'
 import type { KubeObject } from './object.ts'
 import type { Steps } from './steps.ts'
 
 /**
- * Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. Of objects with
- * names and texts in them these are more bytes than etcd takes from a kube-apiserver (1.5 MiB).
+ * Members and elements, those that hold others too; of a body, and of an object without its `managedFields`. For objects with names and
+ * texts in them these are more bytes than etcd takes from a kube-apiserver (1.5 MiB).
  */
 export const VALUES_LIMIT = 100_000
 /**
- * Members of one map. What a map of very many costs is in its members' order, which is found out anew each time that somebody
- * goes over them, and cannot be done in steps. A ConfigMap with more of them would have less than 26 bytes for each.
+ * Members of one map. The cost of a very large map is in its members' order, which each pass finds anew, and not in steps. A ConfigMap with
+ * more of them would have less than 26 bytes for each.
  */
 export const MEMBERS_LIMIT = 40_000
 /** Fields that all managers of an object claim together; each manager's claim on a field counts. */
@@ -55,7 +55,7 @@ export function* checkObjectSize(
     )
 }
 
-/** Of a body, in whatever form it came. */
+/** Error for a body of any form. */
 export function tooManyValues(): StatusError {
   return tooLarge(`the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`)
 }

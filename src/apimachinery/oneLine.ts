@@ -1,6 +1,6 @@
 /**
- * What somebody else said, a cluster or whoever speaks in its name, as it may be shown to people: on one line, without characters
- * that steer a terminal or turn the direction of writing. Pure.
+ * Text from another source, such as a cluster, in a form for people. It is on one line, without characters that steer a terminal or turn
+ * the direction of writing. Pure.
  */
 
 /** At most so many characters; of what is longer, the beginning. */

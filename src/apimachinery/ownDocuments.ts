@@ -1,6 +1,6 @@
 /**
- * Documents that Orrery reads from its own operators (configuration, policies), checked against a JSON Schema. What users
- * store is validated elsewhere, in Kubernetes' words; here a fault names its field in ours. Load it lazily: it brings ajv along.
+ * Documents that Orrery reads from its own operators (configuration, policies), checked against a JSON Schema. Users' objects are validated
+ * elsewhere, in Kubernetes' words; here a fault names its field in Orrery's. Load it lazily: it brings ajv along.
  * @see https://json-schema.org/draft/2020-12
  */
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
@@ -63,7 +63,7 @@ function faultOf({ keyword, params, data, message, instancePath, parentSchema }:
   }
 }
 
-/** What it may be instead: what is spelt alike, or else all there is. */
+/** Possible corrections: similar names, or else all that there are. */
 function meant(field: string, schema: ErrorObject['parentSchema']): string {
   const known = Object.keys((schema as { properties?: object }).properties ?? {})
   return didYouMean(field, known) || `; known are ${known.join(', ')}`

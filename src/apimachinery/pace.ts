@@ -6,7 +6,7 @@ const STEP = 512
 export class Pace {
   #left = STEP
 
-  /** To be asked at each small step: whether to yield behind it. */
+  /** To be called at each small step: whether to yield behind it. */
   due(): boolean {
     if (--this.#left > 0) return false
     this.#left = STEP

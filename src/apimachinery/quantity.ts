@@ -43,9 +43,9 @@ const MAX_EXPONENT = 1000
 /** Characters. Numbers are exact: millions of digits would take seconds to read. */
 export const MAX_LENGTH = 256
 
-/** What most quantities look like, so that a Pod may have thousands of them: exact without more ado. */
+/** Common form of quantities, so that a Pod may have thousands of them: exact without more ado. */
 const WHOLE = /^\d{1,15}$/
-/** The same for what is canonical already: with a larger suffix it would have a fraction. Of `Ei` there are not so many. */
+/** The same for what is canonical already: with a larger suffix it would have a fraction. Values in `Ei` do not reach so far. */
 const CANONICAL = /^(?:0|[1-9]\d{0,2}(?:[numkMGTP]|[KMGTP]i)?)$/
 
 /** `undefined` when the text is not a quantity. */

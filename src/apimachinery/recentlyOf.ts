@@ -1,14 +1,13 @@
 /**
- * What is remembered of objects for a while, and no longer than they live. A weak map that grows with all objects that there are is
- * copied whole each time it does, which takes a twentieth of a second for a hundred thousand. So there are two short ones: when the
- * younger is full the older is forgotten.
+ * Memory of objects for a while, and no longer than they live. A weak map that grows with all objects is copied whole each time: a
+ * twentieth of a second for a hundred thousand. There are two short ones instead: when the younger is full the older is forgotten.
  */
 
 interface RecentBounds<V> {
-  /** Of each of the two. */
+  /** Size of each of the two. */
   entries: number
   weight: number
-  /** Asked of each value as it is set. */
+  /** Called for each value as it is set. */
   of(value: V): number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keys that a text says more than once in one map. Parsers keep the last one and say nothing; who asked for field validation
- * is told, in the words of Kubernetes' strict decoders.
+ * Keys that a text says more than once in one map. Parsers silently keep the last one; a request for field validation gets them, in the
+ * words of Kubernetes' strict decoders.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
  */
 
@@ -8,11 +8,11 @@ export interface RepeatedKey {
   /** As `spec.containers[0].image`. */
   readonly path: string
   readonly key: string
-  /** Of the repetition, from 1. */
+  /** Line of the repetition, from 1. */
   readonly line: number
 }
 
-/** What upstream tells of one request at most. */
+/** Upstream's bound on the findings of one request. */
 export const FINDINGS_LIMIT = 100
 /** Characters of paths that are put together for it; one path can be as long as the request. */
 const PATHS_LIMIT = 64 * 1024
@@ -30,8 +30,8 @@ export function repeatedJsonKeys(text: string): RepeatedKey[] {
 }
 
 /**
- * Unknown fields and repeated ones in the order in which the text says them. What is unknown is not looked into, so it is not
- * told as repeated.
+ * Unknown fields and repeated ones in the order in which the text says them. The inside of an unknown field is skipped, so it is not a
+ * repetition.
  */
 export function strictFindings(text: string, unknown: readonly string[]): string[] {
   const left = new Set(unknown.slice(0, FINDINGS_LIMIT))
@@ -85,9 +85,9 @@ const [QUOTE, BACKSLASH, COLON, OPEN_MAP, CLOSE_MAP, OPEN_LIST, CLOSE_LIST] = [3
 const NONE: readonly string[] = []
 const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
 
-/** One pass over well-formed JSON. Paths are only put together for what is told, so long keys cost nothing more. */
+/** One pass over well-formed JSON. Paths are only put together for a report, so long keys cost nothing more. */
 class JsonKeys {
-  /** Paths to be told when they are met; each leaves the set then. */
+  /** Paths to report where they are met; each leaves the set then. */
   unknown = new Set<string>()
   onUnknown: (path: string) => void = () => {}
   readonly #text: string
@@ -168,7 +168,7 @@ class JsonKeys {
     this.#onRepeated(path, key, this.#lineOf(start))
   }
 
-  /** Of an index behind all that were asked for before. */
+  /** Line of an index behind all earlier ones. */
   #lineOf(start: number): number {
     for (let end = this.#text.indexOf('\n', this.#counted); end !== -1 && end < start; ) {
       this.#line++
@@ -178,7 +178,7 @@ class JsonKeys {
     return this.#line
   }
 
-  /** Past a value of which nothing is to be told. */
+  /** Past a value without a report. */
   #skipValue(): void {
     let depth = 0
     do {

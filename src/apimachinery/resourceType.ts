@@ -23,11 +23,13 @@ export interface ScalePaths {
   labelSelectorPath?: string
 }
 
-/** What a custom resource has beside: its other versions, and the way between them. */
+/** Additions of a custom resource: its other versions, and the way between them. */
 export interface CustomVersions {
   /** Whole-object schemas by name of the version, served or not; `undefined` accepts anything. */
   readonly schemas: ReadonlyMap<string, Schema | undefined>
-  /** Of the CRD: it rises with every change of its spec. At 1 no stored object can have been written under another schema. */
+  /**
+   * Generation of the CRD: it rises with every change of its spec. At 1 no stored object can have been written under another schema.
+   */
   readonly generation: number
   /** Creation of the CRD (RFC 3339), where it is stored. */
   readonly created?: string
@@ -36,13 +38,13 @@ export interface CustomVersions {
    * differ in nothing but their apiVersion. @throws StatusError InternalError that names the webhook's failure
    */
   readonly convert?: (objects: readonly KubeObject[], apiVersion: string) => Promise<KubeObject[]>
-  /** What is kept of objects in other versions than they are stored in. Absent: for each version apart. */
+  /** Retained forms of objects in other versions than the stored one. Absent: for each version apart. */
   readonly views?: KeptViews
   /** For the `Warning` header of requests for this version. */
   readonly deprecation?: string
 }
 
-/** Of one space, for all its kinds. */
+/** Views of one space, for all its kinds. */
 export interface KeptViews {
   /** To be called before many are read, and what it returns afterwards: until then none goes. */
   hold(): () => void
@@ -86,6 +88,6 @@ export interface ResourceType {
   readonly returnsDeleted?: true
   /** Whether its objects are answered by whoever knows what they say, and not stored. */
   readonly answered?: true
-  /** Of the form `custom`: what its CRD says beside. */
+  /** Additions of the form `custom` from its CRD. */
   readonly custom?: CustomVersions
 }

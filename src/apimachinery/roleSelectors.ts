@@ -5,7 +5,7 @@ import { objects } from './fields.ts'
 import type { KubeObject } from './object.ts'
 import { type LabelSelector, labelSelectorFromObject } from './selectors.ts'
 
-/** Compiled ones by their text: each change of a role of a space has those of all asked for again. */
+/** Compiled ones by their text: each change of a role of a space needs those of all again. */
 const kept = new BoundedCache<string, LabelSelector>({
   entries: 10_000,
   weight: { limit: 1024 * 1024, of: (_selector, text) => text.length },

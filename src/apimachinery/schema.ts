@@ -1,8 +1,8 @@
 /**
  * Schemas as the algorithms of this folder see them: OpenAPI v3 structural schemas plus the Kubernetes extensions.
  *
- * In memory a schema is a graph: nodes refer to each other directly and may be shared or cyclic (JSONSchemaProps), so
- * nobody resolves `$ref` at run time. Never walk a schema without an object beside it that ends the walk.
+ * In memory a schema is a graph. Nodes refer to each other directly and may be shared or cyclic (JSONSchemaProps), so no code resolves
+ * `$ref` at run time. Never walk a schema without an object beside it that ends the walk.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 import type { StructFacts } from '../../openapi/catalogFormat.ts'
@@ -17,11 +17,11 @@ export interface ValidationRule {
   optionalOldSelf?: boolean
 }
 
-/** Of a schema that is a struct in upstream's code: its name there (`v1.DeploymentSpec`), which messages tell. Never in JSON. */
+/** Name of a schema that is a struct in upstream's code (`v1.DeploymentSpec`), for messages. Never in JSON. */
 export const STRUCT_NAME: unique symbol = Symbol('name of the struct')
-/** Of such a schema: what its struct says beyond the schema. Never in JSON. */
+/** Facts about such a struct beyond the schema. Never in JSON. */
 export const STRUCT_FACTS: unique symbol = Symbol('facts about the struct')
-/** Of a schema whose values, whatever they are, have one owner as a whole. Never in JSON. */
+/** Mark of a schema whose values have one owner as a whole. Never in JSON. */
 export const ONE_VALUE: unique symbol = Symbol('one value')
 
 export interface Schema {

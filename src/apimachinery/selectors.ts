@@ -194,7 +194,7 @@ export function isMet({ key, operator, values }: LabelRequirement, labels: Reado
   }
 }
 
-/** Of sorted ones. */
+/** Search in sorted values. */
 function isIn(values: readonly string[], value: string): boolean {
   let from = 0
   for (let to = values.length; from < to; ) {

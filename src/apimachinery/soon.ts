@@ -1,6 +1,6 @@
 /**
- * What is mostly known at once and now and then has to be waited for. A promise costs each request about as much as the answer
- * that is remembered, so what is known goes on in the same step; an error is thrown, or is the promise's.
+ * A value that is mostly known at once and sometimes has to be awaited. A promise costs each request about as much as the remembered
+ * answer, so a known value goes on in the same step. An error is thrown, or is the promise's.
  */
 export type Soon<T> = T | Promise<T>
 

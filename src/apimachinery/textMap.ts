@@ -1,7 +1,7 @@
 /**
- * A map for very many texts. The engine's own interns each key, and whenever it collects garbage it goes through all interned texts
- * while nothing else runs, 30 ns each; and it grows in one step. Here texts are in short sorted chunks: a lookup compares some twenty
- * of a million, a change moves one chunk.
+ * A map for very many texts. The engine's own interns each key. Whenever it collects garbage it goes through all interned texts while
+ * nothing else runs, 30 ns each; and it grows in one step. Here texts are in short sorted chunks: a lookup compares some twenty of a
+ * million, a change moves one chunk.
  */
 
 /** Long enough that a million are a few thousand chunks, short enough to be moved at once. */

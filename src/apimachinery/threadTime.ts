@@ -4,7 +4,7 @@ import { threadCpuUsage } from 'node:process'
 /** How often a budget looks at the clock, in units: a millisecond or some, so that small work never does. */
 export const LOOK_EVERY = 5000
 
-/** Tells whether this thread has worked for too long since it was first asked. */
+/** Whether this thread has worked for too long since the first call. */
 export type TimeBound = () => boolean
 
 /** Time of the thread alone, so that a machine with much else to do refuses nobody. */

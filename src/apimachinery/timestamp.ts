@@ -1,4 +1,4 @@
-/** The second that was told last: many writes share one. */
+/** The latest formatted second: many writes share one. */
 let last = { second: Number.NaN, text: '' }
 
 /** A time as objects have it: RFC 3339, in whole seconds, UTC. */

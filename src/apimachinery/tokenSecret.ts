@@ -1,5 +1,5 @@
 /**
- * Secrets that a server fills with a token of a ServiceAccount. Whoever makes one asks for a token of that server: so such a Secret
+ * Secrets that a server fills with a token of a ServiceAccount. The author of one requests a token of that server. Such a Secret therefore
  * travels empty, each cluster fills its own, and a filled one never leaves its server.
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
@@ -21,7 +21,7 @@ export function accountOf(object: Readonly<KubeObject>): string | undefined {
   return isTokenSecret(object) ? object.metadata.annotations?.[ACCOUNT_NAME] : undefined
 }
 
-/** As it was asked for. */
+/** The Secret as its author wrote it. */
 export function withoutToken(secret: KubeObject): KubeObject {
   const { data: _data, stringData: _stringData, metadata, ...rest } = secret
   const { [ACCOUNT_UID]: _uid, ...annotations } = metadata.annotations ?? {}

@@ -9,7 +9,7 @@ import { equalJson } from './values.ts'
 export const TOKEN_VOLUME_PREFIX = 'kube-api-access-'
 export const TOKEN_MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** An hour, and a few seconds by which servers know that nobody asked for it. */
+/** An hour, and a few seconds by which servers recognize the default. */
 const EXPIRATION_SECONDS = 3607
 const READABLE = 0o644
 

@@ -56,8 +56,8 @@ export function equalJson(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Whether two values mean the same to Kubernetes (Go's semantic equality): a member that is absent, `null`, an empty list or
- * an object of nothing but such members makes no difference. `''`, 0 and `false` do: who defaults fields has settled those.
+ * Whether two values mean the same to Kubernetes (Go's semantic equality). A member that is absent, `null`, an empty list or an object of
+ * nothing but such members makes no difference. `''`, 0 and `false` do: who defaults fields has settled those.
  */
 export function sameMeaning(a: unknown, b: unknown): boolean {
   if (a === b) return true

@@ -1,6 +1,6 @@
 /**
- * How much work the input of one user may cause, where its size does not follow from the size of the input: loops, copies,
- * places that a path finds. Whoever is about to work says first how much that will be.
+ * Bound on the work that the input of one user may cause, where the input's size gives none: loops, copies, places of a path. The amount is
+ * charged before the work.
  *
  * A unit is about what it takes to look at one value; reading text costs one for ten characters (`READ`). So a budget bounds
  * time and memory at once: what is not paid for is not made.
@@ -17,7 +17,7 @@ export class WorkBudget {
   /** The clock is looked at when less than this is left. */
   #lookAt: number
 
-  /** `refuse` makes the error that tells the user what ran out; `isLate` is asked now and then, and ends the budget too. */
+  /** `refuse` makes the error that names the exhausted budget to the user; `isLate` is called now and then, and ends the budget too. */
   constructor(units: number, refuse: () => Error, isLate?: TimeBound) {
     this.#left = units
     this.#refuse = refuse
@@ -25,7 +25,7 @@ export class WorkBudget {
     this.#lookAt = isLate === undefined ? 0 : units - LOOK_EVERY
   }
 
-  /** What is not spent, although it may not be any more. */
+  /** Unspent units, although they may be out of reach. */
   get #spendable(): number {
     return Math.max(0, this.#left)
   }
@@ -35,7 +35,7 @@ export class WorkBudget {
     return this.#refusal === undefined ? Math.max(0, this.#left) : 0
   }
 
-  /** The error that was thrown, once more was asked for than was left. */
+  /** The error of the first charge beyond the budget. */
   get refusal(): Error | undefined {
     return this.#refusal
   }

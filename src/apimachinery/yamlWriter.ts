@@ -1,7 +1,7 @@
 /**
- * JSON values as YAML, as other tools of Kubernetes write and read it: members sorted, by the rules of 1.1, so `"no"` and times
- * are quoted. It is written piece by piece, so that whoever writes much of it can let others have their turn; the library makes
- * a document of it first, in twenty times the time. Which words are quoted, and how, is for the library to say.
+ * JSON values as YAML, as other tools of Kubernetes write and read it. Members are sorted by the rules of 1.1, and words such as `"no"` and
+ * times are quoted. It is written piece by piece, so that a long text can let others have their turn. The library makes a document of it
+ * first, in twenty times the time. Which words are quoted, and how, is for the library to say.
  */
 import { createRequire } from 'node:module'
 import type { Steps } from './steps.ts'
@@ -14,11 +14,11 @@ const VERSION = '1.1'
 
 /** A map or a list that is being written. */
 interface Frame {
-  /** Of a map. */
+  /** Keys of a map. */
   keys: readonly string[] | undefined
   values: readonly unknown[]
   at: number
-  /** What stands before its entries. */
+  /** Text before its entries. */
   indent: string
 }
 
@@ -117,25 +117,25 @@ function scalarOf(value: unknown, indent: string): string {
 
 /** Begins like no number and no time, and holds nothing that means anything in YAML. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*$/
-/** What means something else in 1.1, whatever its case; the library takes `E7` for a number. */
+/** Words with another meaning in 1.1, whatever their case; the library takes `E7` for a number. */
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null|e[-+]?[0-9]+)$/i
 /** One line of ASCII that needs no escapes. */
 const SIMPLE = /^[ !#-[\]-~]+$/
 /** How of those one begins that means something else without quotes. */
 const INDICATOR = /^(?:[ ,[\]{}#&*!|>'%@`]|[?-](?: |$))/
 const LETTER = /^[A-Za-z]/
-/** What stands in all metadata: revisions and times, which are quoted, and uids, which never look like either. */
+/** Values of all metadata: revisions and times, which are quoted, and uids, which never look like either. */
 const NUMBER_OR_TIME = /^(?:[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z)$/
 const UID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 /** A line of spaces alone, or a first one that begins with a space: the library's blocks lose some of them. */
 const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
-/** What JSON leaves as it is and YAML 1.1 takes for a line's end or for none of the text. */
+/** Characters that JSON leaves as they are and YAML 1.1 takes for a line's end or for none of the text. */
 const NOT_IN_QUOTES = /[\u007f-\u009f\u2028\u2029\ufeff]/g
 
 function textOf(value: string, indent: string, implicitKey: boolean): string {
   if (PLAIN.test(value) && !WORD.test(value)) return value
-  // What most texts are, long ones too; the library looks at each of their characters by itself.
+  // Most texts are simple, long ones too; the library looks at each of their characters by itself.
   if (SIMPLE.test(value)) {
     if (needsQuotes(value)) return `"${value}"`
     if (LETTER.test(value) ? !WORD.test(value) : UID.test(value)) return value
@@ -146,7 +146,7 @@ function textOf(value: string, indent: string, implicitKey: boolean): string {
   return stringifyString({ value } as never, { ...context, indent, implicitKey } as never)
 }
 
-/** Of one simple line: whether it would mean something else, or lose spaces. Nothing here looks at a long text twice. */
+/** Whether one simple line would mean something else, or lose spaces. Nothing here looks at a long text twice. */
 function needsQuotes(line: string): boolean {
   return INDICATOR.test(line) || line.endsWith(' ') || line.endsWith(':') || line.includes(': ') || line.includes(' #')
 }

@@ -26,7 +26,7 @@ import type { TypeRegistry } from './types/typeRegistry.ts'
 export interface AccessParts {
   readonly nature: Nature
   readonly openAccess: OpenAccess
-  /** Of the upsync sets of mailboxes. */
+  /** Upsync sets of mailboxes. */
   readonly demands: UpsyncDemands
   readonly authorizer: RbacAuthorizer
   readonly issuer: TokenIssuer

@@ -27,7 +27,7 @@ export interface ApiServer extends ApiServerFace {
   close(): Promise<void>
 }
 
-/** Of commits, in seconds: a disk that syncs well takes one or a few ms. */
+/** Durations of commits, in seconds: a disk that syncs well takes one or a few ms. */
 const COMMIT_BOUNDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {

@@ -1,4 +1,4 @@
-/** What a server is told when it starts. */
+/** Options of a server at its start. */
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Elsewhere } from './admission/elsewhere.ts'
@@ -50,9 +50,9 @@ export interface ApiServerOptions {
   serviceNodePortRange?: string | undefined
   /** False serves one plain cluster at `/`, without spaces and Orrery's own kinds. */
   spaces: boolean
-  /** What the initial spaces have from the first start. Absent: nothing. */
+  /** Objects of the initial spaces at the first start. Absent: none. */
   firstObjects?: readonly FirstObject[]
-  /** What of the objects is judged at another place, not by admission here. Absent: nothing. */
+  /** Objects that are judged at another place, not by admission here. Absent: none. */
   elsewhere?: Elsewhere | undefined
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */
   tokenFile?: string
@@ -68,9 +68,9 @@ export interface ApiServerOptions {
   disabledAdmissionPlugins?: readonly string[]
   /** Names, addresses and ranges that webhooks may be at; absent: everywhere but closed addresses. */
   webhookAllowedHosts?: readonly string[] | undefined
-  /** Addresses and ranges whose clients are asked for a certificate; absent: everywhere. */
+  /** Addresses and ranges whose clients get a request for a certificate; absent: all. */
   clientCertificateNetworks?: readonly string[] | undefined
-  /** What the store keeps of the past. Default: 10 minutes. */
+  /** Age of the store's history. Default: 10 minutes. */
   historyAgeMs?: number
   /** Starts with what is intact of a damaged store, and logs what is lost. Default false. */
   acceptLoss?: boolean
@@ -82,7 +82,7 @@ export interface ApiServerOptions {
   fairness?: boolean | undefined
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
   pingIntervalMs?: number
-  /** How often open watches, and space streams, are told how far they have come. Default 60 s, and 30 s. */
+  /** Interval of bookmarks on open watches, and on space streams. Default 60 s, and 30 s. */
   bookmarkIntervalMs?: number
   /** Compresses blocks of answers. Default: gzip's fastest level, on the thread pool. */
   deflate?: Deflate
@@ -90,13 +90,13 @@ export interface ApiServerOptions {
   certificateClock?: Clock
   /** Decides when keys are tried that the process may have ended of. Default: the system's. */
   trialClock?: Clock
-  /** What `/version` says of the program. Default: that nobody knows. */
+  /** Program at `/version`. Default: unknown. */
   build?: BuildInfo
-  /** What `/configz` shows, by the names of the flags: nothing that is secret. Default: nothing. */
+  /** Content of `/configz`, by the names of the flags: nothing that is secret. Default: none. */
   settings?: Readonly<Record<string, unknown>>
   /** Bytes that are kept free on the disk of the data dir; 0: it is not looked at. Default: see diskRoom.ts. */
   diskReserveBytes?: number | undefined
-  /** What the server may run short of. Default: its memory and its disk. */
+  /** Resources that may run short. Default: its memory and its disk. */
   rooms?: readonly Room[]
   /** Absent: it is behind no host. */
   aggregated?: AggregatedOptions | undefined

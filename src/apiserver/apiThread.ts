@@ -29,7 +29,7 @@ import { routeRequests } from './threads/routeRequests.ts'
 import { UnderWay } from './threads/underWay.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
-/** What the main thread knows and this one needs. */
+/** Facts of the main thread that this one needs. */
 export interface ApiThreadData {
   options: Omit<ApiServerOptions, 'log'>
   pki: Pki

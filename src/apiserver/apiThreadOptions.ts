@@ -1,4 +1,4 @@
-/** What an API thread is told of the server's options: what can cross, and its share of what is bounded. */
+/** Options of an API thread: those of the server that can cross, and its share of the bounds. */
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { StrangerLimits } from './connections/strangerLimits.ts'
 import { DEFAULT_IN_FLIGHT } from './flowcontrol/inFlight.ts'

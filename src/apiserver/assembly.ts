@@ -62,7 +62,7 @@ import { SpaceManager } from './spaces/spaceManager.ts'
 import { SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
 
-/** What one job may take. */
+/** Bound on one job. */
 export const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
 export interface Assembly extends AccessParts, FlowParts {
@@ -78,7 +78,7 @@ export interface Assembly extends AccessParts, FlowParts {
   readonly spaceManager: SpaceManager
   readonly tokenSecrets: TokenSecrets
   readonly epochs: StoreEpochs
-  /** What syncers say of their clusters. */
+  /** Syncers' reports of their clusters. */
   readonly outcomes: OutcomeInbox
   readonly previews: PreviewInbox
   readonly liveQuestions: LiveQuestions
@@ -95,7 +95,7 @@ export interface AssemblyDeps {
   /** The store's. */
   budgets: SpaceBudgets
   pki: Pki
-  /** Of the work queue of each part of the server. */
+  /** Guard for the work queue of each part of the server. */
   guardFor(queue: string): KeyGuard | undefined
   /** As {@link CarryBoard} tells it. Absent over a replica, where nothing is placed. */
   writtenAtMs?: CarryBoard['writtenAtMs']

@@ -1,4 +1,7 @@
-/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices, the way to the server, and how it is. */
+/**
+ * Objects that every space shows from the start without storing them: roles, priorities, flow control, APIServices, the Service
+ * `kubernetes`, and component statuses.
+ */
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'

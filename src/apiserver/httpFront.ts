@@ -57,7 +57,7 @@ interface HttpFrontDeps {
   url: () => string
   /** Whether a part of the server has started. */
   hasStarted: (part: string) => boolean
-  /** Of another thread. Default: they are made here. */
+  /** Documents of another thread. Default: they are made here. */
   documents?: KindDocuments
 }
 

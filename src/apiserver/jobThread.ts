@@ -1,4 +1,4 @@
-/** What runs in the threads of the server's pool: the jobs by name. Whoever asks for one has its `JobKind`. */
+/** Jobs of the threads of the server's pool, by name. Callers of a job have its `JobKind`. */
 import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import { serveJobs } from '../program/serveJobs.ts'
 

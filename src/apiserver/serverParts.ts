@@ -56,7 +56,7 @@ export interface ApiServerFace {
   onAuthority(listener: (caPem: string) => void): void
 }
 
-/** What a server is made of. */
+/** Parts of an open server. */
 interface Opened {
   pki: Pki
   ensure(): Promise<Pki>
@@ -76,7 +76,7 @@ interface Opened {
   hostPort: AggregatedPort | undefined
 }
 
-/** What runs of a server, in the order of its needs, and what it shows once all does. */
+/** Parts of a running server, in the order of their needs, and its view once all run. */
 export async function serverParts(
   options: ApiServerOptions,
   {
@@ -259,7 +259,7 @@ export async function serverParts(
       needs: ['renewal'],
       start() {
         budgets.serve()
-        // else everybody would wait for it with the first token; whoever needs it hears why it cannot be loaded
+        // else everybody would wait for it with the first token; its users get the error of a failed load
         setImmediate(() => void tokenLibrary().catch(() => undefined))
         return apiThreads?.start()
       },

@@ -36,7 +36,7 @@ export function serverThreads(
     const { address, port } = app.server.address() as AddressInfo
     return {
       options: forThreads,
-      // its keys are told apart; by the authority of the start all tell the age of what is built in
+      // its keys are distinguished; by the authority of the start all report the age of the built-in objects
       pki,
       epoch: assembly.epochs.current,
       url: url(),

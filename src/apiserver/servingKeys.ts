@@ -9,7 +9,7 @@ import type { NamedCertificate } from './pki/namedCertificate.ts'
 interface ServingKeysOptions extends Pick<ApiServerOptions, 'dataDir' | 'spaces' | 'externalCaPem'> {
   pki: Pki
   named: NamedCertificate | undefined
-  /** Of the server, known once it listens. */
+  /** URL of the server, known once it listens. */
   url: () => string
 }
 

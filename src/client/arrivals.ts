@@ -1,6 +1,6 @@
 /**
- * Keys that a work queue is to be given many at a time: drawn in slices, owners in turns, those of one owner in order. Of an owner of
- * whom much waits in the queue already no more is drawn until less does: a million keys need not all be there to be worked on.
+ * Keys that a work queue is to be given many at a time: drawn in slices, owners in turns, those of one owner in order. No more is drawn of
+ * an owner with much in the queue until less is there. A million keys need not all be present to be worked on.
  */
 import type { Work } from '../program/workTurns.ts'
 import { Line } from './line.ts'
@@ -24,9 +24,9 @@ interface ArrivalsDeps<K> {
 interface Coming<K> {
   readonly owner: string
   readonly lists: Line<Iterator<K>>
-  /** What was begun, before the lists. */
+  /** Started iterators, before the lists. */
   begun: Iterator<K> | undefined
-  /** What is drawn before any of these, however much waits. */
+  /** Iterators that are drawn before any of these, however much waits. */
   readonly first: Line<Iterator<unknown>>
   firstBegun: Iterator<unknown> | undefined
   /** Its turn comes, or it is its turn: it is not to have two. */
@@ -125,7 +125,7 @@ export class Arrivals<K> {
     return coming.begun === undefined
   }
 
-  /** Whether that was all. What throws is not asked again: what it named until then is what it named. */
+  /** Whether that was all. A failed iterator is not drawn again: its keys so far stand. */
   #draw<T>(items: Iterator<T>, owner: string | undefined, take: (item: T) => void): boolean {
     const { work, waiting, logger } = this.#deps
     try {

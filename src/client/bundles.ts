@@ -1,22 +1,22 @@
-/** Keys of a work queue of which much can be done together: gathered as they are begun, and worked on as many at a time as may be. */
+/** Keys of a work queue that can be worked on together: gathered as they are begun, and as many at a time as possible. */
 import type { Lane } from './fairQueue.ts'
 
-/** What can be done of many keys at a time, for less than one by one. */
+/** Work on many keys at a time, for less than one by one. */
 export interface Together<K, P> {
   /** As many at a time. */
   readonly most: number
   /**
-   * So many times that are under way at most. Whoever has some among them waits for those with more: then as many as can be go
-   * together next.
+   * So many times that are under way at most. An owner with some among them waits for those with more: then as many as possible go together
+   * next.
    */
   readonly atOnce: number
   /** Whether a key may be of this sort: those that are wait where there is no room. */
   concerns(key: K): boolean
-  /** What is to be done about such a key, if it is of this sort; changes nothing. `undefined`: it is worked on alone. */
+  /** Work for such a key, if it is of this sort; changes nothing. `undefined`: it is worked on alone. */
   prepare(key: K): P | undefined
   /**
-   * Does it, in the turn in which it was prepared; for each, at its index, whether it is done: what is not, is worked on alone.
-   * Nobody whose work it is can delay it.
+   * Does it, in the turn in which it was prepared; for each, at its index, whether it is done: the rest is worked on alone. Nobody whose
+   * work it is can delay it.
    */
   work(prepared: readonly P[]): Promise<readonly boolean[]>
 }
@@ -32,7 +32,7 @@ export class Bundles<K, E extends { readonly key: K }, P> {
   #ownersOfNext = new Set<string>()
   /** Times that are under way. */
   #underway = 0
-  /** Whose are among those, how often. */
+  /** Owners of those, and how often. */
   readonly #owners = new Map<string, number>()
   /** By owner, the next one that is to be done with others of theirs, while there is no room for that. */
   readonly #standing = new Map<string, E>()

@@ -1,7 +1,7 @@
 /**
- * What controllers and syncers know of an API server: one contract, over HTTP (`http/`) or in process (`src/apiserver`
- * objects called directly by `inProcess.ts`). Every method throws `StatusError`; transport failures over HTTP throw
- * `StatusError` with reason ServiceUnavailable and the cause attached.
+ * Contract of an API server for controllers and syncers: one, over HTTP (`http/`) or in process (`src/apiserver` objects called directly by
+ * `inProcess.ts`). Every method throws `StatusError`; transport failures over HTTP throw `StatusError` with reason ServiceUnavailable and
+ * the cause attached.
  */
 import type { GroupResource, GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import type { ProtocolRange } from '../placement/desks/syncProtocol.ts'
@@ -34,7 +34,7 @@ export interface WatchOptions {
   fieldSelector?: string
   /** Start after this version (from a list or a bookmark). */
   resourceVersion: string
-  /** Whether the server shall say now and then up to where it told all; a connection may need that word to be known alive. Default: yes. */
+  /** Whether the server sends bookmarks now and then; a connection may need them to be known alive. Default: yes. */
   bookmarks?: boolean
   signal: AbortSignal
 }
@@ -51,15 +51,15 @@ export interface WriteOptions {
   force?: boolean
   /** Everything but the write itself. */
   dryRun?: boolean
-  /** Of a creation or an update: objects of other spaces say the same. A server in the same process keeps their body once. */
+  /** For a creation or an update: objects of other spaces have the same content. A server in the same process keeps their body once. */
   shared?: boolean
   /**
-   * Of an update: the status becomes what the object says, too, also where only its sub-resource changes it; what others own of it is
-   * nobody's then. Only a server in the same process does that.
+   * For an update: the status becomes that of the object, too, also where only its sub-resource changes it; other managers lose their
+   * fields in it. Only a server in the same process does that.
    */
   withStatus?: boolean
   because?: Because
-  /** Of a creation: ends the wait for the answer of a server of another process. */
+  /** For a creation: ends the wait for the answer of a server of another process. */
   signal?: AbortSignal
 }
 
@@ -120,7 +120,7 @@ export interface StreamEvent {
   readonly name: string
   /** Cursor: the change's place in the one order of the server. */
   readonly revision: number
-  /** It stands as it was at the cursor that was said to be known; then there is no `object`. Absent: it does not. */
+  /** It is unchanged since the cursor of the request; then there is no `object`. Absent: it does not. */
   readonly isKnown?: boolean
   /** Parsed on first use and shared by all readers of the event: never change it. */
   readonly object: KubeObject
@@ -153,11 +153,11 @@ export interface StreamOptions {
   after?: number
   /** Without `after`: the snapshot may tell what stands since this cursor by its name alone (see {@link StreamEvent.isKnown}). */
   known?: number | undefined
-  /** In which life of the center's store it was told. */
+  /** Epoch of the center's store that sent it. */
   epoch?: string | undefined
-  /** Of a syncer: what it can speak. */
+  /** Protocols that a syncer supports. */
   protocols?: ProtocolRange | undefined
-  /** Of a syncer: as its reports name it. */
+  /** Session of a syncer: as its reports name it. */
   session?: string | undefined
   signal: AbortSignal
 }
@@ -172,11 +172,11 @@ export interface StreamBatch {
   readonly synced: boolean
   /** In bookmarks, from centers that tell it: the life of the store that the cursor belongs to. */
   readonly epoch?: string
-  /** In bookmarks, to a syncer that said what it speaks: what is spoken. */
+  /** In bookmarks, to a syncer with a range of protocols: the chosen one. */
   readonly protocol?: number
   /** In bookmarks: the center was restored from an archive, and clusters keep what it does not know. */
   readonly restored?: true
-  /** What the center asks, in a batch of its own that has no place in the order. Of syncers alone. */
+  /** Question of the center, in a batch of its own that has no place in the order. For syncers alone. */
   readonly question?: unknown
 }
 
@@ -190,7 +190,7 @@ export interface CopyCreation {
   readonly fieldManager?: string
 }
 
-/** What was made of one of them. */
+/** Result of one of them. */
 export interface CopyMade {
   readonly uid: string
   readonly resourceVersion: string
@@ -229,12 +229,12 @@ export interface Client {
    */
   stream(options: StreamOptions): AsyncIterable<StreamBatch>
   /**
-   * What is made, at its index; other is what is to be made alone, or said by that why it cannot be. Nobody can
-   * delay it who has a say in one of the spaces. Absent: there is no such way.
+   * Results, at their index. The rest has to be created one by one, which gives the reason of a refusal. No party in one of the spaces can
+   * delay it. Absent: there is no such way.
    */
   createCopies?(creations: readonly CopyCreation[]): Promise<readonly (CopyMade | undefined)[]>
   /** The same of what is there. */
   updateCopies?(updates: readonly CopyUpdate[]): Promise<readonly (CopyMade | undefined)[]>
-  /** Whether each is gone; what is not is to be deleted alone, or said by that why it cannot be. Absent: there is no such way. */
+  /** Whether each is gone; the rest has to be deleted one by one, which gives the reason of a refusal. Absent: there is no such way. */
   deleteCopies?(deletions: readonly CopyDeletion[]): Promise<readonly boolean[]>
 }

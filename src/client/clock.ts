@@ -26,7 +26,7 @@ export const idleClock: Clock = {
   },
 }
 
-/** Of a timer of Node, 24 days: of a longer one it would make one millisecond. */
+/** Bound on a timer of Node, 24 days: it would turn a longer one into one millisecond. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** By which to tell how long something takes or has to wait: a clock that is set must not make hours of seconds. */

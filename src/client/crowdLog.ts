@@ -1,6 +1,6 @@
 /**
- * The log for what may befall many at once, as clusters when their network breaks: each has a line of its own, up to a number of
- * them in a while, and the others are counted in one line at the end of it. What befalls all is one matter for who reads.
+ * The log for events that may meet many at once, as clusters when their network breaks. Each has a line of its own, up to a number of them
+ * in a while, and one line at its end counts the others. An event that meets all is one matter for readers.
  */
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { type Clock, steadyMs } from './clock.ts'
@@ -43,7 +43,7 @@ export class CrowdLog {
     this.#cancel ??= this.#clock.after(Math.max(0, this.#sinceMs + WHILE_MS - nowMs), () => this.#flush())
   }
 
-  /** Says what is held back; nothing is told later. */
+  /** Logs the retained count; no line follows. */
   close(): void {
     this.#flush()
   }

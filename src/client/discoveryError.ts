@@ -1,6 +1,6 @@
 /**
- * Discovery that did not see everything. Whoever cannot live with a part lets it pass as any other error; whoever can takes
- * `resources`, and knows from `failed` what is unknown, which is never the same as "not served".
+ * Discovery that did not see everything. A caller that needs all lets it pass as any other error. One that can use a part takes
+ * `resources`, and finds the unknown groups in `failed`, which never means "not served".
  */
 import { StatusError } from '../apimachinery/errors.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
@@ -14,7 +14,7 @@ export interface DiscoveryFailure {
 }
 
 export class DiscoveryError extends StatusError {
-  /** What the groups that answered serve. */
+  /** Resources of the groups that answered. */
   readonly resources: readonly DiscoveredResource[]
   readonly failed: readonly DiscoveryFailure[]
 

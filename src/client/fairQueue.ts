@@ -1,6 +1,7 @@
 /**
- * What waits, in turns: round robin among owners, within an owner among its parts, and first in, first out within a part. A part
- * may keep its owner's turns for a few items in a row: what is done for one place is cheaper together. Whoever has little to do waits for one turn of each of the others, however much those have.
+ * Waiting items, in turns: round robin among owners, within an owner among its parts, and first in, first out within a part. A part may
+ * keep its owner's turns for a few items in a row: what is done for one place is cheaper together. An owner with little to do waits for one
+ * turn of each of the others, however much those have.
  *
  * An owner that comes (back) goes behind all who wait already, so coming often earns nothing. Only owners with something
  * waiting are remembered.
@@ -10,9 +11,9 @@ import { Line } from './line.ts'
 
 /** In whose turn something waits. */
 export interface Lane {
-  /** Whose work it is (a space). */
+  /** Owner of the work (a space). */
   readonly owner: string
-  /** What of the owner's (a mailbox): its parts take turns too. Default: one part. */
+  /** Part of the owner's work (a mailbox): parts take turns too. Default: one part. */
   readonly part?: string
   /** Taken only when nothing else of the owner waits. */
   readonly last?: boolean
@@ -84,7 +85,7 @@ class Owner<T extends object> {
   readonly #run: number
   #last: Part<T> | undefined
   waiting = 0
-  /** Whose run it is, and how many turns are left of it; it is in no line meanwhile. */
+  /** Part with the present run, and the turns that are left of it; it is in no line meanwhile. */
   #running: { readonly part: Part<T>; left: number } | undefined
 
   constructor(name: string, run: number) {

@@ -7,7 +7,7 @@ import { StatusError } from '../apimachinery/errors.ts'
 /** Older servers say it in words only. */
 const WORDS = 'Too large resource version'
 
-/** Waiting does not help where versions were lost: who asked has to start over. */
+/** Waiting does not help where versions were lost: the client has to start over. */
 export function isFutureVersion(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false
   const named = error.details?.causes?.some(cause => cause.reason === 'ResourceVersionTooLarge')

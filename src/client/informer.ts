@@ -1,6 +1,6 @@
 /**
- * A read-only copy of one resource that follows the server, and the changes that brought it there. The copy is replaced in
- * one step by a completed list; objects that such a list no longer holds are told as deletions.
+ * A read-only copy of one resource that follows the server, and the changes that brought it there. The copy is replaced in one step by a
+ * completed list; objects that such a list no longer holds give deletions.
  */
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { ObjectRef } from './client.ts'
@@ -18,14 +18,14 @@ interface Lister extends Getter {
   readonly size: number
 }
 
-/** A difference between two states of the cache; the cache shows the new state when listeners hear of it. */
+/** A difference between two states of the cache; listeners see the new state in the cache. */
 export type CacheChange =
   | { type: 'apply'; object: KubeObject; previous: KubeObject | undefined }
   /** `object` is the last known state. */
   | { type: 'delete'; object: KubeObject }
 
 interface InformerOptions extends ListWatchOptions {
-  /** What names an object in the cache. Default `namespace/name`; reads across all spaces need the space in it. */
+  /** Key of an object in the cache. Default `namespace/name`; reads across all spaces need the space in it. */
   keyOf?: (object: KubeObject) => string
 }
 
@@ -60,7 +60,7 @@ export class Informer implements Source, Lister {
     return this.withKey(cacheKey(ref.namespace, ref.name))
   }
 
-  /** Of an informer with keys of its own. */
+  /** Look-up in an informer with keys of its own. */
   withKey(key: string): KubeObject | undefined {
     return this.#objects.get(key)
   }
@@ -70,7 +70,7 @@ export class Informer implements Source, Lister {
     return namespace === undefined ? all : all.filter(object => object.metadata.namespace === namespace)
   }
 
-  /** Hears changes from now on, synchronously and in order. What a listener throws is logged. The answer unsubscribes. */
+  /** Calls the listener for changes from now on, synchronously and in order. An error of a listener is logged. The answer unsubscribes. */
   subscribe(listener: (change: CacheChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -43,7 +43,7 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Lo
   return { options, ...splitServer(server), context: read.name, namespace: read.namespace }
 }
 
-/** Of a program or a provider that the context's user names; the token is asked for anew before each request. */
+/** Credentials of a program or a provider that the context's user names; the token is read anew before each request. */
 async function askedCredentials(
   path: string,
   context: string,

@@ -1,6 +1,6 @@
 /**
- * What a context of a kubeconfig says, with the files that it names. Nearly all hold a certificate or a token: those are read
- * here, for a few milliseconds. Who asks a program or a provider needs `kubeConfigLibrary.ts`, hundreds of files to load.
+ * Content of a kubeconfig's context, with the files that it names. Nearly all hold a certificate or a token: those are read here, for a few
+ * milliseconds. Credentials of a program or a provider need `kubeConfigLibrary.ts`, hundreds of files to load.
  * @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
  */
 import { readFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ interface KubeconfigContext {
   server: string
   insecure: boolean
   tlsServerName: string | undefined
-  /** Of the HTTP proxy that leads to the server. */
+  /** URL of the HTTP proxy that leads to the server. */
   proxyUrl: string | undefined
   caPem: string | undefined
   certPem: string | undefined
@@ -25,7 +25,7 @@ interface KubeconfigContext {
   token: string | undefined
   /** Path of a file that holds the token, and counts before it. */
   tokenFile: string | undefined
-  /** Whether a program or a provider is asked for the credentials. */
+  /** Whether a program or a provider gives the credentials. */
   asks: boolean
 }
 
@@ -60,7 +60,7 @@ export async function readKubeconfigContext(path: string, name?: string): Promis
       `${path}: cluster "${clusterName}": proxy-url is no http:// or https:// URL: other proxies are not spoken to`,
     )
   const beside = (file: string): string => resolve(dirname(path), file)
-  /** What stands in the kubeconfig counts before the file that it names. */
+  /** Data in the kubeconfig counts before the file that it names. */
   const pem = async (holder: Record<string, unknown>, field: string): Promise<string | undefined> => {
     const data = str(holder, `${field}-data`)
     if (data) return Buffer.from(data, 'base64').toString()

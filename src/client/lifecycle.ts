@@ -1,6 +1,5 @@
 /**
- * What a process is made of, declared as named parts: each starts once all that it needs runs, and everything stops in
- * reverse, also after a start that failed.
+ * Parts of a process, by name: each starts once all that it needs runs, and everything stops in reverse, also after a start that failed.
  */
 
 export interface Part {

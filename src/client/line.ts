@@ -1,6 +1,6 @@
 /**
- * First in, first out, each at most once. One iterator goes on over the set for as long as it finds something: a new one for
- * each step would begin behind all the holes that earlier steps have left.
+ * First in, first out, each at most once. One iterator goes on over the set for as long as it finds something. A new one for each step
+ * would begin behind all the holes that earlier steps have left.
  */
 export class Line<T extends object> {
   readonly #items = new Set<T>()

@@ -16,7 +16,7 @@ import { type Logger, silentLogger } from './logger.ts'
 import type { Runtime } from './runtime.ts'
 
 export type InformerEvent =
-  /** What follows until `initDone` is everything that exists. */
+  /** Events until `initDone` are everything that exists. */
   | { type: 'init' }
   | { type: 'initApply'; object: KubeObject }
   | { type: 'initDone'; resourceVersion: string }
@@ -38,7 +38,7 @@ export interface ListWatchOptions extends Omit<Runtime, 'logger'> {
   logger?: Logger
   /** The part of each object that is held. Default: all of it. */
   keep?: (object: KubeObject) => KubeObject
-  /** Hears why a list or a watch failed; it is tried again. */
+  /** Called for the failure of a list or a watch; it is retried. */
   onFailure?: (error: unknown) => void
 }
 
@@ -106,13 +106,13 @@ export async function* listWatch(
 }
 
 export interface ListAllOptions extends ListOptions {
-  /** What all pages together may have, where they come over a wire. */
+  /** Bound on all pages together, where they come over a wire. */
   mostBytes?: number
 }
 
 /**
- * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece; pages
- * that are too long for the client get half as many items.
+ * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece. Pages that are
+ * too long for the client get half as many items.
  * @throws StatusError when any page fails, or more come than a list can have; there are no partial lists
  */
 export async function listAll(

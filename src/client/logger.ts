@@ -1,4 +1,4 @@
-/** What client code and controllers need of a logger; a pino logger fits as it is. */
+/** Logger of client code and controllers; a pino logger fits as it is. */
 import type { LogFields } from '../apimachinery/logFields.ts'
 
 export interface Logger {

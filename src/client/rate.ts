@@ -1,6 +1,6 @@
 /**
- * A token bucket as one number: the time until which everything taken so far is paid for, at one in `everyMs`. `atOnce` tokens can be
- * saved up, and the bucket starts full. Whoever keeps the number names the clock. Pure.
+ * A token bucket as one number: the time until which everything taken so far is paid for, at one in `everyMs`. `atOnce` tokens can be saved
+ * up, and the bucket starts full. The owner of the number names the clock. Pure.
  */
 export class Rate {
   readonly #everyMs: number

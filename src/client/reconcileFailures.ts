@@ -1,4 +1,4 @@
-/** What becomes of a reconcile that throws: what the log says of it, and when it is tried again. */
+/** Fate of a failed reconcile: its line in the log, and the time of the retry. */
 import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Runtime } from './runtime.ts'

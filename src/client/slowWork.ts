@@ -15,13 +15,13 @@ interface SlowWorkDeps<T> {
   isWanted(item: T): boolean
   /** Some work became slow: there is room for others. */
   becameSlow(): void
-  /** What waited here waits for its turn again. */
+  /** A waiting item here waits for its turn again. */
   back(item: T, lane: Lane): void
 }
 
 export class SlowWork<T extends object> {
   readonly #deps: SlowWorkDeps<T>
-  /** What is slow of a party, and what waits for that to end. */
+  /** Slow items of a party, and items that wait for their end. */
   readonly #parties = new Map<string, { running: number; waiting: FairQueue<T> }>()
   #running = 0
 
@@ -29,7 +29,7 @@ export class SlowWork<T extends object> {
     this.#deps = deps
   }
 
-  /** Of all parties. */
+  /** Number over all parties. */
   get running(): number {
     return this.#running
   }

@@ -1,4 +1,4 @@
-/** How the absence of a space is told to whoever asks something of it. */
+/** Error for an absent space. */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { WORKSPACES } from '../apimachinery/resources.ts'
 

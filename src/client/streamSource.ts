@@ -1,7 +1,7 @@
 /**
- * Keeps a handler in step with a space stream for ever: reconnects with jittered backoff from its cursor, and starts over
- * with a snapshot, told as such, when the cursor is too old or of a future that the server has lost. Used by controllers over
- * all spaces and by the syncer.
+ * Keeps a handler in step with a space stream for ever. It reconnects with jittered backoff from its cursor. It starts over with a
+ * snapshot, marked as such, when the cursor is too old or of a future that the server has lost. Used by controllers over all spaces and by
+ * the syncer.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
@@ -25,8 +25,8 @@ export interface StreamedRef {
 }
 
 /**
- * Called in order. What `change` throws is logged; the event is then skipped. Many events of one batch are told in several
- * turns of the loop.
+ * Called in order. An error of `change` is logged; the event is then skipped. Many events of one batch are delivered in several turns of
+ * the loop.
  */
 export interface StreamHandler {
   /** A snapshot begins: from here to `synced`, `change` tells everything that exists (all `ADDED`). It may begin again. */
@@ -54,11 +54,13 @@ export interface StreamSourceOptions extends WorkRuntime {
   after?: number
   /** In which life of the center's store that was. */
   epoch?: string | undefined
-  /** Of a syncer: what it can speak. */
+  /** Protocols that a syncer supports. */
   protocols?: ProtocolRange
-  /** The handler has what it was told, so that a snapshot may tell again by name what stands as it was. */
+  /** The handler keeps the objects, so that a snapshot may give unchanged ones by name. */
   keeps?: boolean
-  /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
+  /**
+   * Owner of the turns there: of many streams with events at a time, others wait for one turn. Default: all without an owner.
+   */
   owner?: string
 }
 
@@ -80,7 +82,7 @@ export class StreamSource implements Source {
   #epoch: string | undefined
   /** A cursor that is too old to go on from. */
   #lapsed: { revision: number; epoch: string } | undefined
-  /** Of the snapshot that is being told. */
+  /** Intake of the present snapshot. */
   #intake: Intake | undefined
   /** Nobody listens any more. Signals are slow to say so for each batch. */
   #isOver = false
@@ -193,7 +195,7 @@ export class StreamSource implements Source {
 
   #beginSnapshot(): void {
     const { space, handler, guard, logger } = this.#options
-    // what an unfinished snapshot has told is known to the handler, and may be gone from the next one
+    // the handler knows the objects of an unfinished snapshot, and they may be gone from the next one
     for (const [id, ref] of this.#snapshot ?? []) this.#known.set(id, ref)
     this.#snapshot = handler.vanished ? new Map() : undefined
     this.#intake = new Intake({

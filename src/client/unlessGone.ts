@@ -1,4 +1,4 @@
-/** What an API answers about something that may have gone meanwhile. */
+/** Answers of an API about an object that may have gone meanwhile. */
 import { isStatusError } from '../apimachinery/errors.ts'
 
 /** `undefined` when it is gone. @throws whatever else the answer is */

@@ -1,10 +1,10 @@
 /**
- * A work queue of keys: each key waits at most once, is never worked on by two at a time, and comes back with exponential
- * backoff when its work fails. A key added while it is being worked on is worked on again afterwards, so no news is lost.
- * Keys wait in turns of their owners: see {@link FairQueue}.
+ * A work queue of keys. Each key waits at most once, is never worked on by two at a time, and comes back with exponential backoff when its
+ * work fails. A key added while it is being worked on is worked on again afterwards, so no news is lost. Keys wait in turns of their
+ * owners: see {@link FairQueue}.
  *
- * However many keys come at a time, and however many of them have nothing to do, nobody else on the loop waits for that:
- * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
+ * Many keys, and keys without work, delay nothing else on the loop. Beginning work, and taking in the keys of {@link WorkQueue.addAll}, are
+ * done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
 import type { Work } from '../program/workTurns.ts'
@@ -30,23 +30,23 @@ export interface ReconcileResult {
 export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileResult | void>
 
 export interface WorkQueueOptions<K> extends Omit<WorkRuntime, 'logger'> {
-  /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
+  /** Identity of a key. Default: the string itself, or the JSON of an object (mind the order of its fields). */
   id?: (key: K) => string
   /** The same in two strings that are at hand, where many keys wait: nobody puts together what only finds them. Default: the id. */
   place?: ((key: K) => Place) | undefined
   /**
-   * Whose work it is (a space). Work that is slow then no longer takes the place of others, and whoever has much of it under
-   * way waits alone: what one space's webhooks leave unanswered keeps no other space waiting.
+   * Party of the work (a space). Slow work then no longer takes the place of others, and a party with much of it under way waits alone. One
+   * space's silent webhooks keep no other space waiting.
    */
   party?: ((key: K) => string) | undefined
   /**
-   * In whose turn a key waits. It is asked of each key that is added, also when one that is the same waits already for
-   * another's turn: it is then worked on in the turn that comes first. Default: its party's.
+   * In whose turn a key waits. It is called for each added key, also when an equal one already waits in another's turn. The key is then
+   * worked on in the turn that comes first. Default: its party's.
    */
   lane?: ((key: K) => Lane) | undefined
   /** How many turns of its owner a part of it has in a row. Default: one. */
   run?: number | undefined
-  /** Hears of each key that the guard holds back, at each addition, and that it does so no longer (no `hold`). */
+  /** Called for each key that the guard holds back, at each addition, and at the end of the hold (no `hold`). */
   held?: ((key: K, hold: KeyHold | undefined) => void) | undefined
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
@@ -58,7 +58,7 @@ interface RunOptions<K, P> {
   /** Keys worked on at the same time, beside those that are done together. Default 4. */
   concurrency?: number
   together?: Together<K, P> | undefined
-  /** Ends the run; running reconciles are told by their own signal, which is this one. */
+  /** Ends the run; running reconciles get it as their own signal. */
   signal: AbortSignal
 }
 
@@ -114,7 +114,7 @@ export class WorkQueue<K = string> {
   /** By the parts and names of their places. No empty maps inside. */
   readonly #entries = new Map<string, Map<string, Entry<K>>>()
   readonly #place: (key: K) => Place
-  /** What waits; also what was taken in another turn meanwhile, which is passed over. */
+  /** Waiting entries; also those taken in another turn meanwhile, which are skipped. */
   readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
   #running = 0
@@ -176,10 +176,10 @@ export class WorkQueue<K = string> {
   }
 
   /**
-   * Asks the same for many keys. They are drawn now as far as the slice of this turn goes, and in later turns, those of one
-   * owner in order and behind what it was given before; what they are drawn from may read the present. A key that a later call
-   * of {@link add} names is worked on then, and again when its place here comes. Of an owner of whom much waits no more is drawn
-   * until less does, but for `first`, which is drawn before whatever the owner has left here, for what drawing it does.
+   * Asks the same for many keys. They are drawn now as far as the slice of this turn goes, and in later turns. Those of one owner come in
+   * order and behind its earlier ones; their source may read the present. A key that a later call of {@link add} names is worked on then,
+   * and again when its place here comes. No more is drawn of an owner with much in the queue until less waits. The exception is `first`,
+   * which is drawn before all other iterators of the owner, for the effect of drawing it.
    */
   addAll(keys: Iterable<K>, owner = '', first?: Iterable<unknown>): void {
     if (!this.#stopped) this.#arrivals.add(keys, owner, first)

@@ -1,6 +1,6 @@
 /**
  * All controllers that belong to the server, started and stopped as one. This is the gate of leadership: of several servers on one store,
- * the leader alone would start them, and with them those who answer at the desks.
+ * the leader alone starts them, and with them the providers of the desks.
  */
 
 import type { Client } from '../client/client.ts'
@@ -37,13 +37,13 @@ interface BuiltinControllersOptions extends Omit<WorkRuntime, 'guard'> {
   caPem: string
   /** Where spaces stand, for the controllers of placement. Absent in a plain cluster: it has none of them. */
   places?: SpacePlaces & Places
-  /** Of the server in their process. */
+  /** Desks of the server in their process. */
   desks?: Partial<Desks>
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
   controllers?: ReadonlySet<ControllerName>
-  /** Of the work queue of each. Default: none. */
+  /** Guard of each work queue. Default: none. */
   guardFor?: (queue: QueueName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number

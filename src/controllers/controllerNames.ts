@@ -1,4 +1,4 @@
-/** The names of the controllers, and which of them a server runs. What kube-controller-manager has too is named as there. */
+/** The names of the controllers, and which of them a server runs. Controllers that kube-controller-manager has too bear its names. */
 
 export const CONTROLLER_NAMES = [
   'certificatesigningrequest-signing-controller',
@@ -29,7 +29,7 @@ export function queuesOf(controller: ControllerName): readonly QueueName[] {
   return controller === 'placement' ? PLACEMENT_PARTS : [controller]
 }
 
-/** What kube-controller-manager called them before 1.28, and still takes. */
+/** Names of kube-controller-manager before 1.28, which it still takes. */
 const FORMER_NAMES: Readonly<Record<string, ControllerName>> = {
   'clusterrole-aggregation': 'clusterrole-aggregation-controller',
   csrsigning: 'certificatesigningrequest-signing-controller',

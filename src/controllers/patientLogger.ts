@@ -1,7 +1,7 @@
 /**
- * A logger for work queues. Controllers race with users and with each other, and most lost races are mended by the next try:
- * a failed key is told as a warning once it has failed several times in a row, and then once for each cause. Everything
- * stays visible at debug. Remembers a bounded number of causes; the oldest may be told again.
+ * A logger for work queues. Controllers race with users and with each other, and the next try mends most lost races. A failed key is a
+ * warning once it has failed several times in a row, and then once for each cause. Everything stays visible at debug. Remembers a bounded
+ * number of causes; the oldest may be logged again.
  */
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isRecord } from '../apimachinery/object.ts'

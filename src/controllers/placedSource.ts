@@ -1,11 +1,10 @@
 /**
- * A stream over all spaces for controllers that do what objects there command: placements, slices, inventories, Customizers.
- * What stands in a mailbox commands nobody. A mailbox holds what was sent there and what its cluster reports, and its syncer
- * may write all of it; so may whoever rules that cluster, by upsync.
+ * A stream over all spaces for controllers that do what objects there command: placements, slices, inventories, Customizers. Objects in a
+ * mailbox command nothing. A mailbox holds sent content and its cluster's reports. Its syncer may write all of it, and by upsync so may any
+ * administrator of that cluster.
  *
- * An event of a space whose place nobody knows yet is held, and told when the space turns out to be an ordinary one. The tree
- * knows a space before anything can be written there, so this is the exception; but no order between the tree and this stream
- * is relied upon.
+ * An event of a space whose place is still unknown is held, and delivered when the space turns out to be an ordinary one. The tree knows a
+ * space before the first write there, so this is the exception. No order between the tree and this stream is relied upon.
  */
 
 import type { GroupResource } from '../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** Work for spaces that may go at any time: what a deleted space asked for needs no doing. */
+/** Work for spaces that may go at any time: a deleted space needs none. */
 import { isSpaceGone } from '../client/spaceGone.ts'
 
 /** The answer of `work`, or `undefined` when it failed because the space is gone or on its way out. @throws anything else */

@@ -15,7 +15,7 @@ export interface SliceRow {
 
 export interface WouldLead {
   readonly destinations: readonly SliceRow[]
-  /** Of these, those to which it goes on only where it leads there already. */
+  /** Those of these that it keeps only where it leads there already. */
   readonly onlyKept: ReadonlySet<SliceRow>
   /** Whether what goes to an inventory is not known: what leads there stays. */
   isUncertain(inventory: string): boolean

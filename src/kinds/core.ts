@@ -123,7 +123,7 @@ const namespaces = withStatus(
   () => ({ phase: 'Active' }),
 )
 
-/** What a kubelet tells of itself; upstream shows it empty before. */
+/** Fields that a kubelet reports about itself; upstream shows them empty before. */
 const NODE_INFO = [
   ...['architecture', 'bootID', 'containerRuntimeVersion', 'kernelVersion', 'kubeProxyVersion', 'kubeletVersion'],
   ...['machineID', 'operatingSystem', 'osImage', 'systemUUID'],
@@ -221,7 +221,7 @@ function eventErrors(event: KubeObject, controllerField: string): FieldError[] {
   return errors
 }
 
-/** What events.k8s.io demands beyond the core group: of a series, and that nothing is said in the core group's ways. */
+/** Demands of events.k8s.io beyond the core group: those on a series, and the absence of the core group's fields. */
 function newEventErrors(event: KubeObject): FieldError[] {
   const type = str(event, 'type')
   const errors = seriesErrors(event)
@@ -276,7 +276,7 @@ const REFERENCE_FIELDS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'res
 
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion']
 
-/** Told without their index, as upstream does. */
+/** Reported without their index, as upstream does. */
 function finalizerErrors(names: readonly string[]): FieldError[] {
   const detail = 'name is neither a standard finalizer name nor is it fully qualified'
   return names.flatMap(name => [

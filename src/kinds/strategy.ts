@@ -1,6 +1,6 @@
 /**
- * What differs from kind to kind in the order of a write. The order itself is `createPreparation.ts` and
- * `updatePreparation.ts`; a strategy is small, pure and does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
+ * Differences between kinds in the order of a write. The order itself is `createPreparation.ts` and `updatePreparation.ts`; a strategy is
+ * small, pure and does no I/O. Objects are given already decoded, pruned and named; hooks change them in place.
  */
 import type { FieldError } from '../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -17,8 +17,8 @@ export interface Strategy {
    */
   decode?(object: KubeObject): Steps<string | undefined>
   /**
-   * Puts what can only be written, and is never read, into the fields that are stored, in place. Before anybody notes what was
-   * asked for: it was. Idempotent.
+   * Puts what can only be written, and is never read, into the fields that are stored, in place. It runs before the requested values are
+   * noted: these are among them. Idempotent.
    */
   takeIn?(object: KubeObject): void
   /** Fills what the user left out, as upstream's defaulting functions of the storage version do. Idempotent. */
@@ -27,11 +27,11 @@ export interface Strategy {
   prepareForCreate?(object: KubeObject): void
   /** The same for updates of the main resource: carries over what only sub-resources may change. */
   prepareForUpdate?(object: KubeObject, old: KubeObject): void
-  /** What a deletion that begins at `now` (RFC 3339) leaves on the object: finalizers that it waits for, conditions. */
+  /** Effects of a deletion that begins at `now` (RFC 3339) on the object: finalizers that it waits for, conditions. */
   prepareForDelete?(object: KubeObject, now: string): void
   /** True when dependents stay, without their owner, if neither the deletion nor a finalizer says what becomes of them. */
   orphansByDefault?: boolean
-  /** What upstream warns of (text of a `Warning` header) when a deletion leaves dependents to the default. */
+  /** Upstream's warning (text of a `Warning` header) when a deletion leaves dependents to the default. */
   orphanWarning?: string
   /**
    * Errors of an object, metadata excluded, in upstream's words and order. `old` is what it replaces: what was there before
@@ -42,7 +42,7 @@ export interface Strategy {
   validateInSteps?(object: KubeObject, old?: KubeObject): Steps<FieldError[]>
   /** Errors of the change alone (immutable fields). `validate` runs too, before it. */
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[]
-  /** What upstream warns of (texts of `Warning` headers) when a valid object is created, or replaces `old`. */
+  /** Upstream's warnings (texts of `Warning` headers) when a valid object is created, or replaces `old`. */
   warnings?(object: KubeObject, old?: KubeObject): string[]
   /** Rules of further sub-resources (`resize`) that change a part of the object; of `status` only what is prepared. */
   subresources?: Readonly<Record<string, SubresourceStrategy>>

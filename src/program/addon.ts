@@ -1,7 +1,7 @@
 /**
- * The database engine where all of the program is one file. Native code is loaded from a file only, so it is written into the
- * data dir, once, under a name with its hash; a copy beside the program, as in an image, is taken first. Nothing is loaded
- * whose bytes are not those that the program brings.
+ * The database engine where all of the program is one file. Native code is loaded from a file only. It is written into the data dir, once,
+ * under a name with its hash. A copy beside the program, as in an image, is taken first. The loaded bytes are always those that the program
+ * brings.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const NOT_EXECUTABLE = /failed to map segment|Operation not permitted|cannot ena
 /** Where the next load may keep it. A process loads native code once, so this belongs to the process. */
 let home: string | undefined
 
-/** Whoever opens a database says which folder of its own is beside it. Costs nothing. */
+/** The opener of a database names the folder of its own beside it. Costs nothing. */
 export function keepAddonIn(folder: string): void {
   home ??= folder
 }
@@ -28,7 +28,7 @@ export function addonName(bytes: Uint8Array): string {
 
 export interface AddonOptions {
   bytes: Uint8Array
-  /** Of the program. */
+  /** Folder of the program. */
   besideProgram: string
   /** Is made if need be. */
   folder: string
@@ -65,7 +65,7 @@ export function loadAddonFrom({ bytes, besideProgram, folder, load }: AddonOptio
   }
 }
 
-/** What stands in for the library's own search in the one file. */
+/** Replacement for the library's own search in the one file. */
 export function loadAddon(): unknown {
   return loadAddonFrom({
     bytes: new Uint8Array(getRawAsset(ADDON) as ArrayBuffer),

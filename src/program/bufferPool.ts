@@ -1,7 +1,7 @@
 /**
- * Node cuts short buffers from pools of 64 KiB, and a pool stays whole as long as anybody keeps one piece of it. What caches keep
- * of an object is some hundred bytes, cut between what is gone a moment later: after a crowd has left they would hold a hundred
- * times what they count. Smaller pools hold less, and to begin one costs a microsecond.
+ * Node cuts short buffers from pools of 64 KiB, and a pool stays whole as long as anybody keeps one piece of it. A cache keeps some hundred
+ * bytes of an object, cut between buffers that are gone a moment later. After a crowd has left, caches would hold a hundred times their
+ * count. Smaller pools hold less, and to begin one costs a microsecond.
  */
 export const POOL_BYTES = 8 * 1024
 

@@ -1,8 +1,7 @@
 /**
- * How long the chains of certificates may be that others show, in handshakes of this process, as server or client. Each signature
- * is verified, whoever issued it and on whatever curve, before anybody has shown a credential: OpenSSL goes through a hundred, which
- * takes half a second of dear ones. Node.js has no setting for it, but OpenSSL takes what is not said for a connection from
- * its parameters named `default`.
+ * How long the chains of certificates may be that others show, in handshakes of this process, as server or client. OpenSSL verifies each
+ * signature, of any issuer and on any curve, before a peer has shown a credential. It goes through a hundred, which takes half a second of
+ * dear ones. Node.js has no setting for it, but OpenSSL takes the default of a connection from its parameters named `default`.
  * @see https://docs.openssl.org/3.5/man3/X509_VERIFY_PARAM_set_flags/
  */
 
@@ -13,8 +12,8 @@ export const MAX_INTERMEDIATES = 4
 const TRUSTED_FIRST = 0x8000n
 
 /**
- * For all threads of the process; to be called before there are others. Answers whether it could be said: Node.js of older releases
- * has no way to OpenSSL.
+ * For all threads of the process; to be called before there are others. Answers whether it succeeded: Node.js of older releases has no way
+ * to OpenSSL.
  */
 export function boundCertificateChains(): boolean {
   // Not imported: Node tells with each load that it is an experiment, and builds without it know no such module.

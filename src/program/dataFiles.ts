@@ -1,7 +1,7 @@
 /** The data that the program reads while it runs: what `openapi/` holds, in a clone, in a package and in the one file alike. */
 import { programFile } from './programFile.ts'
 
-/** What `openapi/derive.ts` wrote: the catalog of kinds, the descriptions of their fields. As text. */
+/** Output of `openapi/derive.ts`: the catalog of kinds, the descriptions of their fields. As text. */
 export function readGenerated(name: string): string {
   return programFile(`openapi/generated/${name}`)
 }

@@ -1,18 +1,18 @@
 /**
- * How long each owner (a space) may hold the loop up at a time with work that could be done elsewhere. What is short is done at
- * once, where it costs least; who has much of it has less and less time for each, and the rest is done in the pool. So where
- * work is done depends on time; what comes of it must not.
+ * How long each owner (a space) may hold the loop up at a time with work that could be done elsewhere. Short work is done at once, where it
+ * costs least. An owner with much work has less and less time for each piece, and the rest is done in the pool. The place of work so
+ * depends on time; its result must not.
  */
 
-/** Of an owner that has asked for nothing of late. */
+/** Share of an owner without recent work. */
 export const FULL_MS = 20
 /** Always: ordinary work takes a small part of it. */
 export const LEAST_MS = 2
-/** What an owner gets back, as a share of the time that goes by. */
+/** Refill of an owner, as a share of the time that goes by. */
 const REFILL = 0.05
 /** Owners of which something is known; for one that is forgotten all is as at the beginning. */
 const OWNERS = 1000
-/** What takes less is not counted. */
+/** Shorter work is not counted. */
 const SHORT_MS = 0.5
 
 interface Used {
@@ -22,7 +22,7 @@ interface Used {
 
 export class LoopShare {
   readonly #clock: () => number
-  /** Who has used some; the longest ago first. */
+  /** Owners with used time; the longest ago first. */
   readonly #used = new Map<string, Used>()
 
   /** `clock` in milliseconds; it never goes back. */

@@ -1,7 +1,6 @@
 /**
- * The program where all of it is one file: it has a few parts, each a script with all that it needs, and each loaded when it is
- * asked for. A part comes with the code that V8 made of it before, if that was made by the same V8 under the same flags.
- * `tools/release/parts.ts` makes them.
+ * The program where all of it is one file. It has a few parts, each a script with all that it needs, loaded on use. A part comes with the
+ * code that V8 made of it before, if that was made by the same V8 under the same flags. `tools/release/parts.ts` makes them.
  */
 import { getRawAsset, isSea } from 'node:sea'
 import { cachedDataVersionTag } from 'node:v8'
@@ -10,7 +9,7 @@ import { Script } from 'node:vm'
 /** How a part names another one. */
 export const PART_SCHEME = 'orrery:'
 
-/** What a thread runs that shall run a part of its own name: this very script. */
+/** Script of a thread that runs a part of its own name: this very script. */
 export const ENTRY_ASSET = 'entry.cjs'
 
 type Require = (name: string) => unknown
@@ -31,7 +30,7 @@ export class Parts {
     this.#source = source
   }
 
-  /** What the part exports. It runs once. */
+  /** Exports of the part. It runs once. */
   load(name: string): unknown {
     const known = this.#modules.get(name)
     if (known) return known.exports

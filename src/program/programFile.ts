@@ -1,6 +1,6 @@
 /**
- * What the program reads of itself: files of its package in a clone and in a package, assets where all of it is one file. Who
- * wants one asks here, by its path from the root of the package.
+ * Files of the program itself: those of its package in a clone and in a package, assets where all of it is one file. The key is its path
+ * from the root of the package.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * The folder that the program is in: the one with its package.json, whether it runs as its sources or as the bundle in
- * `dist/`; where all of it is one file, the folder of that. Who looks for a file goes from here, never from where the own file
- * stands: files move, and a bundle has others. What belongs to the program itself is read by `programFile`.
+ * The folder of the program. It is the one with its package.json, for its sources and for the bundle in `dist/`; for the one file it is
+ * that file's. Paths of files start here, never at a source's own place: files move, and a bundle has others. `programFile` reads the
+ * program's own files.
  */
 import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'

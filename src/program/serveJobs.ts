@@ -2,7 +2,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 
-/** By name, what does the work. It is loaded when it is asked for, so that a thread knows no more than it does. */
+/** By name, what does the work. Loaded on use, so that a thread knows no more than its work. */
 type JobTable = Readonly<Record<string, () => Promise<(input: never) => unknown>>>
 
 export interface JobCall {

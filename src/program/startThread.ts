@@ -1,6 +1,6 @@
 /**
- * The one door to threads. A thread has a name; which file runs in it is told here and nowhere else, because that file is
- * another one in a bundle: `npm run build` makes an entry of each.
+ * The one door to threads. A thread has a name. Only this table gives the file that runs in it, because a bundle has other files: `npm run
+ * build` makes an entry of each.
  */
 import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -31,7 +31,7 @@ export function startThread(name: ThreadName, options: WorkerOptions = {}): Work
   return new Worker(join(PROGRAM_ROOT, file), { name, env: { ...process.env, ...compileCache() }, ...options })
 }
 
-/** A thread keeps compiled code where its process does only if it is told: by half of what it costs to begin one. */
+/** A thread keeps compiled code only by its own setting, apart from its process: that saves half of its start. */
 function compileCache(): { NODE_COMPILE_CACHE?: string } {
   const folder = getCompileCacheDir()
   // that of this release of Node stands in the one that was named

@@ -1,10 +1,10 @@
 /**
- * The threads for work that may take long: what one user asks for shall not hold the loop that serves all. There are few, for
- * all sorts of work together; they start when there is something to do and end when there is nothing for a while.
+ * The threads for work that may take long: what one user asks for shall not hold the loop that serves all. They are few, for all sorts of
+ * work together; they start with the first work and end after a quiet while.
  *
- * Every job has an owner, whom it is done for (a space). An owner has one thread at a time, and owners take turns: whoever asks
- * for much waits for themselves. A thread is ended with its job when that takes too long or too much memory, or when nobody
- * wants the result any more; the next job gets another thread.
+ * Every job has an owner, whom it is done for (a space). An owner has one thread at a time, and owners take turns: whoever asks for much
+ * waits for themselves. A thread ends with its job when that takes too long or too much memory, or when its result is unwanted. The next
+ * job gets another thread.
  */
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
@@ -14,7 +14,7 @@ import type { JobCall, JobMessage } from './serveJobs.ts'
 export interface JobKind<_Input, _Result> {
   /** That the threads know it by. */
   readonly name: string
-  /** Of the processor's time for one job; on a machine that is busy with other things it may take some times as long. */
+  /** Bound on the processor's time for one job; on a busy machine it may take some times as long. */
   readonly limitMs: number
 }
 
@@ -27,8 +27,8 @@ export interface Job<Input> {
 }
 
 /**
- * Why there is no result: it took too long or too much memory, its owner has too many in line already, nobody waits for it any
- * more, the pool is closed, or the job itself failed, which is a fault of ours.
+ * Reason of a missing result. It took too long or too much memory, its owner has too many in line, its waiter has gone, or the pool is
+ * closed. A job that failed itself is a fault of the program.
  */
 export type JobFailure = 'time' | 'memory' | 'crowded' | 'aborted' | 'closed' | 'failed'
 
@@ -50,13 +50,13 @@ export interface ThreadPoolOptions {
   /** Jobs of one owner that may wait. */
   line?: number
   idleMs?: number
-  /** Of a thread whose heap has grown. */
+  /** Idle time of a thread whose heap has grown. */
   grownIdleMs?: number
   /** For a thread to come to its first job. */
   startLimitMs?: number
 }
 
-/** Of a machine's, so that the loop that serves keeps one. */
+/** Share of a machine's processors, so that the serving loop keeps one. */
 const THREADS = Math.min(4, Math.max(2, availableParallelism() - 1))
 export const LINE = 16
 const IDLE_MS = 30_000
@@ -88,11 +88,11 @@ interface Seat {
 export class ThreadPool {
   readonly #options: Required<ThreadPoolOptions>
   readonly #seats = new Set<Seat>()
-  /** Were told to end, and have not yet: some work cannot be stopped at once. */
+  /** Threads on their way to an end: some work cannot be stopped at once. */
   readonly #ending = new Set<Worker>()
   /** By owner, in the order in which they are served next. Never empty lists. */
   readonly #lines = new Map<string, Task[]>()
-  /** Who has a thread now. */
+  /** Owners with a thread. */
   readonly #busy = new Set<string>()
   #closed = false
 
@@ -224,7 +224,7 @@ export class ThreadPool {
     }
     const look = (): void => {
       const leftMs = endMs - performance.now()
-      // Some of what V8 does cannot be asked.
+      // Some of V8's work has no such check.
       seat.timer = setTimeout(end, Math.max(0, Math.min(leftMs, BUSY_MACHINE * limitMs)))
       seat.worker.cpuUsage(begun).then(
         ({ user, system }) => {

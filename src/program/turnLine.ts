@@ -1,6 +1,6 @@
 /**
- * Those who wait, by whom they belong to: turns go round among tenants, within a tenant among its owners (spaces), and of an owner
- * whoever came first goes first. So many spaces are no more turns for whoever makes them.
+ * Waiting items by owner. Turns go round among tenants, within a tenant among its owners (spaces), and within an owner in order of arrival.
+ * A tenant with many spaces so has no more turns.
  */
 export class TurnLine<T> {
   /** In the order of their turns. Never empty. */
@@ -10,7 +10,7 @@ export class TurnLine<T> {
     return this.#tenants.size === 0
   }
 
-  /** Whose turn it is. */
+  /** Next item. */
   get first(): T | undefined {
     for (const owners of this.#tenants.values()) for (const line of owners.values()) return line[0]
     return undefined

@@ -1,8 +1,8 @@
 /**
- * Long work on the loop, in slices: between two of them everybody else gets their turn. All long work of the process shares
- * one slice for each turn of the loop, so that forty large answers at a time hold it up no longer than one does; tenants, and of a
- * tenant owners (spaces), take turns, whoever asks for much waits for themselves. Not all steps can be cut short: behind a slice that took much longer
- * than it should, the loop is left to everybody else for as long, because an answer to them takes several turns of the loop.
+ * Long work on the loop, in slices: between two of them everybody else gets their turn. All long work of the process shares one slice for
+ * each turn of the loop. Forty large answers at a time hold it up no longer than one does. Tenants take turns, and within a tenant its
+ * owners (spaces): an owner with much work waits for itself. Some steps cannot be cut short. Behind a slice that took much longer than it
+ * should, the loop is free for all else for as long. An answer takes several turns of the loop.
  */
 
 import { TurnLine } from './turnLine.ts'
@@ -12,13 +12,13 @@ const SLICE_MS = 3
 /** Turns in a row that newcomers get for themselves: whoever connects without end slows long work down, and does not stop it. */
 const GIVEN_WAY = 16
 /**
- * What takes no longer is not held up by that: how much is begun in a turn is bounded elsewhere, and a short request that waited
- * would keep its seat from those who have been here for long.
+ * Shorter work is not held up by that: admission bounds the work that begins in a turn. A short request that waited would keep its seat
+ * from those who have been here for long.
  */
 const SHORT_MS = 0.5
 /** A slice that took longer by this had a step that cannot be cut. */
 const OVERRUN_MS = 10
-/** Of those that nobody waits for any more, in a turn. */
+/** Bound on abandoned work that ends in a turn. */
 const WOKEN_IN_TURN = 32
 /** Nobody waits longer behind one: then it was the machine that had no time. */
 export const PAUSE_LIMIT_MS = 500
@@ -44,7 +44,7 @@ export class Abandoned extends Error {
 
 /** One piece of long work. */
 export interface Work {
-  /** Whether others should get their turn now: to be asked after each small step, and followed by `rest`. */
+  /** Whether others should get their turn now: to be read after each small step, and followed by `rest`. */
   readonly due: boolean
   /** @throws Abandoned when nobody wants the result any more */
   rest(): Promise<void>
@@ -56,7 +56,7 @@ export interface WorkOptions {
   isAbandoned?(): boolean
 }
 
-/** Of one piece of work. */
+/** One piece of work. */
 interface Worker {
   /** The last slice in which it worked. */
   slice: number
@@ -83,7 +83,7 @@ export class WorkTurns {
   #endMs: number | undefined
   /** Slices are counted. */
   #number = 0
-  /** Whether somebody has heard that the present slice is over. */
+  /** Whether the present slice has been found over. */
   #isOver = false
   /** No slice begins before. */
   #pauseEndMs = Number.NEGATIVE_INFINITY
@@ -144,7 +144,7 @@ export class WorkTurns {
     this.#scheduleTurn()
   }
 
-  /** Whoever asks first begins the slice of this turn, which counts for everybody who comes in it. */
+  /** The first check begins the slice of this turn, which counts for all work in it. */
   #isDue(worker: Worker): boolean {
     const nowMs = this.#clock()
     if (this.#endMs === undefined) {
@@ -168,7 +168,7 @@ export class WorkTurns {
     this.#isOver = false
   }
 
-  /** Whoever worked asks first when they are done; what others do behind them in the same turn of the loop is no work. */
+  /** The worker checks first when its step is done; others' work behind it in the same turn of the loop does not count. */
   #endSlice(worker: Worker, overrunMs: number, nowMs: number): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -206,7 +206,7 @@ export class WorkTurns {
     if (this.#hasNewcomer) {
       this.#hasNewcomer = false
       this.#givenWay++
-      // Whoever begins before the next newcomer is seen waits, too.
+      // Work that begins before the next newcomer is seen waits, too.
       this.#scheduleTurn()
       return
     }
@@ -224,11 +224,11 @@ export class WorkTurns {
     }
     this.#beginSlice(this.#clock())
     this.#goOn()
-    // Whoever went on may be done, or wait for something else, without asking for another turn.
+    // The worker that went on may be done, or wait for something else, without a request for another turn.
     this.#scheduleTurn()
   }
 
-  /** What is short and waited for does not wait for its end. */
+  /** Short awaited work does not wait for its end. */
   #pause(ms: number): void {
     if (this.#soon.length > 0) this.#scheduleTurn()
     if (this.#isPausing) return
@@ -239,7 +239,7 @@ export class WorkTurns {
     })
   }
 
-  /** One goes on, and those that only have to hear that nobody waits for them. */
+  /** One goes on, and so do abandoned ones, to their end. */
   #goOn(): void {
     for (let woken = 0; woken < WOKEN_IN_TURN; woken++) {
       const resting = this.#resting.shift()

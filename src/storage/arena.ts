@@ -1,7 +1,7 @@
 /**
- * Memory for objects' texts: slabs of the store's own. An object of its own ArrayBuffer costs 300 bytes more, and a slab
- * shared with the rest of the process would be kept alive by one object and full of foreign garbage. What was written into a
- * slab stays as it is, and a slab is never used again: so other threads may read what lies in shared ones.
+ * Memory for objects' texts: slabs of the store's own. An object in its own ArrayBuffer costs 300 bytes more. A slab shared with the rest
+ * of the process would be kept alive by one object and full of foreign garbage. Content of a slab never changes, and a slab is never used
+ * again: other threads may read the content of shared ones.
  */
 import type { Memory } from './objectSlots.ts'
 import type { Encoded, Revision, Stored } from './store.ts'
@@ -12,7 +12,7 @@ const SLAB_BYTES = 64 * 1024
 /** Longer texts get memory of their own. */
 const LONG_BYTES = 8 * 1024
 
-/** Of this thread alone. */
+/** Memory of this thread alone. */
 export function ownMemory(bytes: number): Memory {
   return Buffer.allocUnsafeSlow(bytes).buffer
 }

@@ -14,7 +14,7 @@ const KEPT_TIMES = 4096
 
 interface BlockMakerOptions {
   give(block: LoadedBlock): void
-  /** Of texts. Default: memory that threads can share. */
+  /** Memory for texts. Default: memory that threads can share. */
   memory?: (bytes: number) => Memory
 }
 
@@ -123,7 +123,7 @@ export class BlockMaker {
 /** A block that grows. */
 class Draft {
   objects = 0
-  /** Of texts. */
+  /** Bytes of texts. */
   bytes = 0
   readonly places: Place[] = []
   readonly bodies: BodyParts[] = []

@@ -12,7 +12,7 @@ interface BlockTakerDeps {
   index: ObjectIndex
   arena: Arena
   bodies: Bodies
-  /** Told of each run: so many objects, which have so many bytes with their notes. */
+  /** Called for each run: number of objects, and their bytes with notes. */
   loaded?: ((kin: Kin, objects: number, bytes: number) => void) | undefined
 }
 

@@ -2,8 +2,8 @@
  * The bodies that a store keeps once for many objects: copies in mailboxes, and what every space has. An object whose writer
  * declares the gaps of its text shares the body with all that have the same digest. In memory only: each row on disk is whole.
  *
- * A row with an outline is always shared in memory, and no other one is: the journal makes the row of a replaced version
- * again from memory. A body goes with its last object.
+ * A row with an outline is always shared in memory, and no other one is. The journal writes the row of a replaced version again from
+ * memory. A body goes with its last object.
  */
 
 import { Body, type BodyParts, declaredOf, digestIn, type Own, valuesIn } from './body.ts'

@@ -1,9 +1,9 @@
 /**
- * The part that the texts of many objects share: the same JSON but for gaps, in which stand uids, times, the id of the space and the
+ * The part that the texts of many objects share: the same JSON but for gaps. The gaps hold uids, times, the id of the space and the
  * revision. A body keeps it once. The own values of an object in the gaps make its text again, to the byte.
  *
- * The writer of an object declares its gaps. Their outline and a digest of the text around them stand in the row of the object,
- * so a restart, a thread or a replica reads the body of a text and never compares texts.
+ * The writer of an object declares its gaps. Their outline and a digest of the text around them stand in the row of the object. A restart,
+ * a thread or a replica reads the body of a text from these and never compares texts.
  */
 import { hash } from 'node:crypto'
 import { type Encoded, type Gap, type Key, type Revision, StorageError, type Stored } from './store.ts'
@@ -213,7 +213,7 @@ export function digestIn(outline: Buffer): string {
   return outline.toString('latin1', outline.length - DIGEST_BYTES)
 }
 
-/** The own values of a text; `digits`: of the revision in it, 0 in a text without. @throws StorageError `Damaged` for an outline of another text */
+/** The own values of a text; `digits`: those of the revision in it, 0 in a text without. */
 export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digits: number): Own {
   const end = outline.length - DIGEST_BYTES
   const times: string[] = []

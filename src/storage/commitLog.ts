@@ -1,4 +1,4 @@
-/** Who keeps a record of what becomes of a store, for others to follow in their own memory. */
+/** Record of a store's changes, for followers with a memory of their own. */
 import type { HistoryPage } from './journal.ts'
 import type { Placed } from './objectSlots.ts'
 import type { Key, Range, Revision, Store, StoreEvent } from './store.ts'
@@ -16,11 +16,13 @@ export interface Moved {
   readonly placed: Placed
 }
 
-/** Told of everything in the turn in which it happens, in the order of revisions. Must not throw. Texts lie in shared memory. */
+/**
+ * Receives everything in the turn in which it happens, in the order of revisions. Must not throw. Texts lie in shared memory.
+ */
 export interface CommitLog {
   /** First of all. */
   begin(source: LogSource): void
-  /** Readers of the store see this commit; its writers and watchers have not heard of it yet. */
+  /** Readers of the store see this commit; its writers and watchers have yet to receive it. */
   committed(events: readonly StoreEvent[]): void
   /** The texts of current versions lie elsewhere from now on: their old places are to be let go. */
   moved(texts: readonly Moved[]): void
@@ -28,6 +30,6 @@ export interface CommitLog {
   packed(): void
   /** History up to a revision is forgotten; `inMemory`: the newest events can still be read. */
   compacted(revision: Revision, inMemory: boolean): void
-  /** The last commit was told. */
+  /** The last commit has been passed on. */
   closed(): void
 }

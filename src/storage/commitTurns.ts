@@ -1,14 +1,14 @@
 /**
- * How much of what is large goes into one commit: a short write waits for the commit that is on its way to the disk and for its own,
- * and megabytes in either, all of which are copied and synced, would be what it waits for. So large writes take turns, tenant by tenant
- * and space by space, before they are compared with what is there; each commit has room for some, and for one at least.
+ * Share of large writes in one commit. A short write waits for the commit that is on its way to the disk and for its own. Megabytes in
+ * either, all of them copied and synced, would lengthen that wait. Large writes therefore take turns, tenant by tenant and space by space,
+ * before their comparison with the present version. Each commit has room for some, and for one at least.
  */
 
 import { TurnLine } from '../program/turnLine.ts'
 
-/** What is shorter never waits for a turn. */
+/** A shorter write never waits for a turn. */
 export const TURN_BYTES = 64 * 1024
-/** Of large writes in one commit, unless it is a single one. */
+/** Bound on large writes in one commit, unless it is a single one. */
 export const ROOM_BYTES = 1024 * 1024
 
 interface Waiting {
@@ -18,7 +18,7 @@ interface Waiting {
 
 export class CommitTurns {
   readonly #waiting = new TurnLine<Waiting>()
-  /** Of large writes that were let into the commit which gathers. */
+  /** Bytes of large writes in the commit which gathers. */
   #bytes = 0
 
   /** Whether anybody waits for a turn. */
@@ -41,7 +41,7 @@ export class CommitTurns {
     while (this.isWaiting && this.#hasRoom(this.#waiting.first!.bytes)) this.#letIn()
   }
 
-  /** Nothing is written any more: whoever waits is to hear that. */
+  /** The store takes no more writes: all waiting ones fail. */
   end(): void {
     while (this.isWaiting) this.#letIn()
   }

@@ -16,7 +16,7 @@ export interface CommitBatch {
   readonly done: PromiseWithResolvers<void>
 }
 
-/** What a key will be when its queued writes are on disk. */
+/** Future state of a key, once its queued writes are on disk. */
 interface Pending {
   readonly stored: Stored | undefined
   readonly revision: Revision
@@ -33,7 +33,7 @@ interface GroupCommitOptions {
   later: (turn: () => void) => void
 }
 
-/** What a write adds to a batch beside its texts. */
+/** Cost of a write in a batch beside its texts. */
 const EVENT_BYTES = 200
 
 export class GroupCommit {

@@ -1,6 +1,4 @@
-/**
- * What happened to a store: the newest events from memory, older ones from the journal, the oldest forgotten.
- */
+/** History of a store: the newest events from memory, older ones from the journal, the oldest forgotten. */
 import type { HistoryPage, Journal } from './journal.ts'
 import { compareKeys, rangeHolds } from './keys.ts'
 import type { Undo } from './pastReads.ts'
@@ -130,7 +128,7 @@ export class History {
     return low
   }
 
-  /** The journal has nothing up to the newest revision. What memory has of it can still be read. */
+  /** The journal has nothing up to the newest revision. Events in memory stay readable. */
   forgotten(): void {
     this.forget(this.#revision, true)
   }
@@ -139,12 +137,12 @@ export class History {
   async compact(through: Revision): Promise<void> {
     if (through > this.#revision) throw this.#futureError(through)
     if (through <= this.#compactedRevision) return
-    // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
+    // Before the journal forgets anything: a reader of history gets an error now instead of holes.
     this.forget(through)
     await this.#compactJournal(through)
   }
 
-  /** What happened up to a revision is not to be read any more, but for the newest events where they stay `inMemory`. */
+  /** Events up to a revision become unreadable, but for the newest ones where they stay `inMemory`. */
   forget(through: Revision, inMemory = false): void {
     if (through < this.#compactedRevision) return
     this.#compactedRevision = through
@@ -159,7 +157,7 @@ export class History {
 
   #compactJournal(through: Revision): Promise<void> {
     const run = this.#compacting.then(() => this.#journal.compact(through))
-    // The next one starts whether this one worked or not; its caller hears of it.
+    // The next one starts whether this one worked or not; its caller gets the error.
     this.#compacting = run.catch(() => {})
     return run
   }

@@ -1,6 +1,6 @@
 /**
- * The watch hub: carries committed events to the watchers of the ranges that hold them. Watchers sit in a tree of ranges,
- * so an event meets only watchers that want it, and all watchers of one range share one array per commit. Knows no engine.
+ * The watch hub: carries committed events to the watchers of the ranges that hold them. Watchers sit in a tree of ranges. An event meets
+ * only watchers that want it, and all watchers of one range share one array per commit. Knows no engine.
  */
 import { sizeOf } from './sharedStored.ts'
 import { type Range, StorageError, type StoreEvent } from './store.ts'
@@ -47,8 +47,8 @@ export class WatchHub {
   }
 
   /**
-   * Joins live: sees every event that is published from now on. `missed` are the events of the range before that, which
-   * the caller collected in the same turn of the event loop; they do not count against the backlog.
+   * Joins live: sees every event that is published from now on. `missed` are the events of the range before that, which the caller
+   * collected in the same turn of the event loop. They do not count against the backlog.
    */
   subscribe(range: Range, missed: readonly StoreEvent[], ends: SubscriptionEnds): Subscription {
     if (this.#closed !== undefined) throw this.#closed

@@ -1,8 +1,8 @@
 /**
- * Texts of versions of objects that were put together not long ago: whoever writes one, tells it to a disk and streams it
- * to watchers asks for it some times in a row, and then nobody does. So many bytes are kept, the newest.
+ * Texts of versions that were recently joined. A write, its disk and its watch streams need the text some times in a row, and then never
+ * again. The cache keeps a bounded number of bytes, the newest.
  */
-/** What has a text that can be put together, of so many bytes. */
+/** A version with a joined text of so many bytes. */
 export interface Joinable {
   readonly size: number
   join(): Buffer

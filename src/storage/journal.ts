@@ -1,6 +1,4 @@
-/**
- * What a {@link JournaledStore} asks of a disk: keep a commit whole, give back history, forget it.
- */
+/** Tasks of a {@link JournaledStore}'s disk: keep a commit whole, return history, forget it. */
 import type { LoadedBlock } from './loadedBlock.ts'
 import type { Memory } from './objectSlots.ts'
 import type { Range, Revision, StoreEvent } from './store.ts'
@@ -11,9 +9,9 @@ export interface JournalState {
   readonly compactedRevision: Revision
 }
 
-/** Who takes what is loaded. */
+/** Receiver of loaded objects. */
 export interface LoadedObjects {
-  /** Who takes the blocks of one maker, in order: another one for each maker. */
+  /** Receiver for the blocks of one maker, in order: another one for each maker. */
   taker(): (block: LoadedBlock) => void
   /** Where their texts are to lie: there, or in memory that threads share. */
   memory(bytes: number): Memory

@@ -48,7 +48,7 @@ export interface JournaledStoreOptions extends MemoryBounds {
   historyAgeMs?: number
   /** A synced batch takes no more events when it has reached this. Default: 4 MiB. */
   maxBatchBytes?: number
-  /** Who shares out the room, and counts what is used. */
+  /** Keeper of the room and of its use. */
   budget?: Budget
   /** Wall clock, ms since 1970. */
   clock?: () => number
@@ -58,18 +58,18 @@ export interface JournaledStoreOptions extends MemoryBounds {
   retry?: (turn: () => void) => void
   /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
   later?: (turn: () => void) => void
-  /** Hears of each commit, before anybody can read it. Must not throw. */
+  /** Called for each commit, before any reader sees it. Must not throw. */
   committed?: (commit: Committed) => void
   /** Followed by replicas. */
   log?: CommitLog
-  /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
+  /** Logs failed background work, and errors of projections. Default: process warnings. */
   logger?: StoreLogger
 }
 
 export interface Committed {
   /** How long it was on its way to the disk. */
   readonly seconds: number
-  /** Of its last change. */
+  /** Revision of its last change. */
   readonly revision: Revision
   /** Milliseconds since 1970. */
   readonly atMs: number
@@ -81,28 +81,28 @@ export interface StoreLogger {
 }
 
 export interface Budget {
-  /** Asked before a put is queued, in the order of the queue; what it answers refuses the write. Must not throw. */
+  /** Called before a put is queued, in the order of the queue; its answer refuses the write. Must not throw. */
   refusal(change: BudgetedChange): Refusal | undefined
-  /** Whose a space is, as far as turns go. Default: each is a tenant. */
+  /** Tenant of a space, for turns. Default: each is a tenant. */
   tenantOf?(space: string): string
-  /** Told of objects that are loaded: so many of a kind in a space, which have so many bytes with their notes. Must not throw. */
+  /** Called for loaded objects: so many of a kind in a space, which have so many bytes with their notes. Must not throw. */
   loaded(kin: Kin, objects: number, bytes: number): void
   /**
-   * Told of each change as it is queued. It will be written, at the latest when a full disk has room again; or the store takes no
-   * more writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
+   * Called for each change as it is queued. It will be written, at the latest when a full disk has room again; or the store takes no more
+   * writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
    */
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void
   /** Whether the disk is so short that history takes room which deletions need. Must not throw. */
   isShortOfDisk?(): boolean
 }
 
-/** What a put would make of the store's size. */
+/** Effect of a put on the store's size. */
 export interface BudgetedChange {
   readonly key: Key
   readonly text: Encoded
   /** Length of the new text; the digits of its revision are not counted. */
   readonly bytes: number
-  /** What it replaces. */
+  /** Version that it replaces. */
   readonly previous: Stored | undefined
   /** A step of the object's removal. */
   readonly leadsOut: boolean
@@ -256,7 +256,7 @@ class JournaledStore implements Store {
     try {
       mutation = change(current)
     } catch (error) {
-      // What `change` saw must be true before anyone hears what it thought of it.
+      // The state that `change` has seen must be on disk before its answer leaves.
       await pending?.batch.done.promise
       throw error
     }
@@ -330,7 +330,7 @@ class JournaledStore implements Store {
     return { result: { ok: true, stored }, batch }
   }
 
-  /** Of what is to be new nothing is there, mostly; and where names are counted, that is known at once. */
+  /** A create mostly finds no object; where names are counted, that is known at once. */
   #current({ key, expect }: Write): Stored | undefined {
     return expect === 0 && this.#index.isBehindAll(key) ? undefined : this.#index.get(key)
   }

@@ -1,11 +1,11 @@
 /** Things by number, each held for as long as somebody refers to it. Numbers of those that are gone are given again. */
 export class Numbered<T> {
   readonly #things: (T | undefined)[] = []
-  /** Who refers to each. */
+  /** Number of users of each. */
   readonly #users: number[] = []
   readonly #numbers = new Map<T, number>()
   readonly #free: number[] = []
-  /** The same is asked for many times in a row. */
+  /** Equal values come many times in a row. */
   #last: T | undefined
   #lastNumber = -1
 
@@ -33,7 +33,7 @@ export class Numbered<T> {
     if (thing === this.#last) this.#last = undefined
   }
 
-  /** Of a number that somebody refers to. */
+  /** Value of a number in use. */
   get(number: number): T {
     return this.#things[number]!
   }

@@ -1,7 +1,7 @@
 /**
- * The current version of every object in memory, found by key, by space and by (group, resource) over all spaces, and
- * walked in key order. Changes and reads are synchronous, so every read is one instant of the store. What is said of an object is in
- * {@link ObjectSlots}; here is who belongs where, by the numbers that those gave.
+ * The current version of every object in memory, found by key, by space and by (group, resource) over all spaces, and walked in key order.
+ * Changes and reads are synchronous, so every read is one instant of the store. Fields of an object are in {@link ObjectSlots}; here the
+ * fields of an object are the places, by the numbers that those gave.
  */
 import { compareKeys } from './keys.ts'
 import { type Kin, ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
@@ -19,7 +19,7 @@ interface Bucket extends SpaceMember<Bucket> {
   readonly siblings: SpaceList<Bucket>
 }
 
-/** Of names; longer ones are rare. */
+/** Room for names; longer ones are rare. */
 const SCRATCH_BYTES = 256
 
 interface SpaceEntry extends SpaceMember<SpaceEntry> {
@@ -39,7 +39,7 @@ export class ObjectIndex {
   #size = 0
   /** The key that was made own last, as it was given and as it is here. */
   #owned: readonly [given: Key, own: Key] | undefined
-  /** The one that was found last: what is asked for next is often of the same. */
+  /** The latest result: the next look-up is often in the same one. */
   #found: Bucket | undefined
   /** The kind that was named last. */
   #named: { readonly group: string; readonly resource: string; readonly id: string } | undefined
@@ -86,7 +86,7 @@ export class ObjectIndex {
     else this.#slots.replace(slot, stored)
   }
 
-  /** The same without an object: nobody has asked for one yet. */
+  /** The same without an object, for its first use. */
   place(key: Key, placed: Placed | SharedStored): void {
     const bucket = this.#bucket(key) ?? this.#addBucket(key)
     const slot = slotFor(bucket, key)
@@ -260,7 +260,7 @@ export class ObjectIndex {
   }
 }
 
-/** Of an object that is there; it is often one that is not, behind all others. */
+/** Slot of a present object; the name is often absent, behind all others. */
 function slotFor({ items }: Bucket, { namespace, name }: Key): number {
   return items.isBehindAll(namespace, name) ? ABSENT : items.find(namespace, name)
 }

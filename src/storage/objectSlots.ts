@@ -1,7 +1,6 @@
 /**
- * Where objects are, by number: what is said of an object beside its text is 24 bytes in typed arrays and two strings, and a third
- * where many share the text. A {@link Stored} is made of that when somebody asks, and kept for those who ask again, as long as there
- * are not too many such.
+ * Objects by number: an object beside its text has 24 bytes in typed arrays and two strings, and a third where many share the text. A
+ * {@link Stored} is made of that on demand, and kept for the next reader, as long as there are not too many such.
  *
  * Numbers of objects that are gone are given again. The typed arrays lie in memory of the caller's choice, so that they can be
  * copied or shared as they are.
@@ -14,7 +13,7 @@ import type { Key, Revision, Stored } from './store.ts'
 
 export type Memory = ArrayBuffer | SharedArrayBuffer
 
-/** What all objects of one list have in common. */
+/** Common part of the keys of one list. */
 export type Kin = Pick<Key, 'space' | 'group' | 'resource'>
 
 /** A version whose text is `length` bytes from `at` of a slab. */
@@ -33,7 +32,7 @@ interface Run {
   readonly start: number
   readonly end: number
   readonly kin: Kin
-  /** Objects that are made for it are the caller's alone: of so many that none would still be there when it is asked for again. */
+  /** Objects that are made for it are the caller's alone: they are too many for any to be reused. */
   readonly isScan?: boolean | undefined
 }
 
@@ -68,7 +67,7 @@ class Block {
   readonly made: (Stored | undefined)[] = new Array<Stored | undefined>(BLOCK).fill(undefined)
   readonly revisions: Float64Array
   readonly words: Int32Array
-  /** Of those whose objects have any. */
+  /** Notes of the objects that have any. */
   notes: Map<number, string> | undefined
   /** Where texts are shared: what each says that is its own. */
   uids: string[] | undefined

@@ -16,7 +16,7 @@ interface PackingDeps {
   arena: Arena
   /** Takes what runs on. */
   own(work: Promise<void>): void
-  /** Where others refer to the texts: is told what lies elsewhere. */
+  /** Present where others refer to the texts: gets the moved ones. */
   log?: Pick<CommitLog, 'moved' | 'packed'> | undefined
 }
 

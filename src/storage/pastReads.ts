@@ -30,7 +30,7 @@ export class Undo {
     return this.#was.size === 0
   }
 
-  /** What of it was changed behind `after` and no further than `through`; what was changed up to `passed` is forgotten. */
+  /** Changes behind `after` and no further than `through`; those up to `passed` are forgotten. */
   takeBetween(after: Key | undefined, through: Key | undefined, passed: Key | undefined): Undo {
     this.#ordered ??= this.behind(undefined)
     const ordered = this.#ordered
@@ -107,8 +107,8 @@ export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: Pa
 }
 
 /**
- * The same, not counted, a stretch of keys at a time: as long as what is asked for is by now. Only what has changed in it is undone. A
- * snapshot in pages would else undo with each of them all that was written since it began. `undo` answers the changes of a stretch.
+ * The same, not counted, a stretch of keys at a time: as long as the present demand. Only changes within it are undone. A snapshot in pages
+ * would else undo with each of them all writes since it began. `undo` answers the changes of a stretch.
  */
 export function stretchesAt(
   index: ObjectIndex,
@@ -128,7 +128,7 @@ export function stretchesAt(
   }
 }
 
-/** Of so many objects, those that are made for a list are not kept for another one. */
+/** Size of a list from which its objects are not kept for another one. */
 const SCANNED = 32_768
 
 /** A list that is read in slices while others write: what they change ahead of it is undone. */
@@ -141,7 +141,7 @@ export class SlicedRead {
   #after: Key | undefined
   #left: number
 
-  /** `undo` leads back from this very instant; from then on the read is to be {@link told} of each change. */
+  /** `undo` leads back from this very instant. From then on the read has to get each change ({@link changed}). */
   constructor(index: ObjectIndex, undo: Undo, range: Range, { after, limit, uncounted }: ListOptions) {
     this.#index = index
     this.#undo = undo
@@ -181,7 +181,7 @@ export class SlicedRead {
   }
 }
 
-/** Of the object so many places behind; `undefined` where there are fewer. */
+/** Key of the object so many places behind; `undefined` where there are fewer. */
 function keyBehind(index: ObjectIndex, range: Range, after: Key | undefined, places: number): Key | undefined {
   let left = places
   let key: Key | undefined

@@ -1,12 +1,12 @@
 /**
- * The projections of a store: what is made of its events inside each commit, before any reader, watcher or writer hears of it.
- * They sit by resource, then space, so an event that no projection wants costs one look into a map.
+ * The projections of a store: derived from its events inside each commit, before any reader, watcher or writer receives it. They sit by
+ * resource, then space, so an event that no projection wants costs one look into a map.
  */
 import { rangeHolds } from './keys.ts'
 import type { Projection, Range, Revision, Stored, StoreEvent } from './store.ts'
 
 interface ProjectionsOptions {
-  /** What is in a range now; the newest commit is in it. */
+  /** Present content of a range; the newest commit is in it. */
   items: (range: Range) => Iterable<Stored>
   revision: () => Revision
   logger: { error(obj: object, msg: string): void }
@@ -15,7 +15,7 @@ interface ProjectionsOptions {
 interface Entry {
   readonly range: Range
   readonly projection: Projection
-  /** Of its last reset, which covers the whole commit. */
+  /** Revision of its last reset, which covers the whole commit. */
   through: Revision
   /** Its last reset threw: what it holds counts for nothing until one succeeds. */
   isBroken: boolean

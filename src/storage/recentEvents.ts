@@ -5,7 +5,7 @@
 import { heldBytes } from './sharedStored.ts'
 import type { Revision, StoreEvent } from './store.ts'
 
-/** What an event costs beside the texts that nothing but the event keeps alive; measured, rounded up. */
+/** Cost of an event beside the texts that nothing but the event keeps alive; measured, rounded up. */
 const EVENT_BYTES = 400
 
 export class RecentEvents {

@@ -1,6 +1,6 @@
 /**
- * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are put together when
- * somebody asks, and kept for as long as there is room for such.
+ * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are joined on demand, and kept
+ * for as long as there is room for such.
  */
 import type { Body, Own } from './body.ts'
 import type { Joinable, JoinedTexts } from './joinedTexts.ts'
@@ -28,7 +28,7 @@ export class SharedStored implements Stored, Own, Joinable {
     this.#joined = joined
   }
 
-  /** Who keeps its bytes for a moment. */
+  /** Cache of its bytes. */
   get joined(): JoinedTexts {
     return this.#joined
   }
@@ -69,7 +69,7 @@ export class SharedStored implements Stored, Own, Joinable {
   }
 }
 
-/** What a version costs in memory beside its text, where others share that. */
+/** Cost of a version in memory beside its text, where others share that. */
 const SHARED_BYTES = 250
 
 /** The length of its text in bytes, which is not put together for that. */
@@ -83,7 +83,7 @@ export function writeText(stored: Pick<Stored, 'bytes'>, into: Buffer, at: numbe
   else stored.bytes.copy(into, at)
 }
 
-/** What its text, or its share of one, takes in memory. */
+/** Memory of its text, or of its share of one. */
 export function heldBytes(stored: Stored): number {
   return stored instanceof SharedStored ? SHARED_BYTES : stored.bytes.length
 }

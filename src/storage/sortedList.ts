@@ -6,12 +6,14 @@ import type { ObjectSlots } from './objectSlots.ts'
 
 /** Long enough that a million objects are a few thousand chunks, short enough that an insert moves 4 KiB at most. */
 const CHUNK = 512
-/** Up to so many a chunk is an array of just that length: what grows by itself has room for 17, and most spaces have a few of each kind. */
+/**
+ * Up to so many a chunk is an array of just that length. One that grows by itself has room for 17, and most spaces have a few of each kind.
+ */
 const FEW = 8
 
 export const ABSENT = -1
 
-/** Told of the slots from `start` to before `end`, in order; answers whether to go on. */
+/** Called with the slots from `start` to before `end`, in order; answers whether to go on. */
 export type RunVisit = (slots: readonly number[], start: number, end: number) => boolean
 
 export class SortedList {

@@ -1,6 +1,6 @@
 /**
- * What belongs to one space each, in the order of spaces: a list of short sorted parts, so that one more or less moves at most one
- * part, however many spaces there are. A part knows how many objects its members hold, so they are counted by the part.
+ * Members of one space each, in the order of spaces: a list of short sorted parts. One more or less moves at most one part, however many
+ * spaces there are. A part knows how many objects its members hold, so they are counted by the part.
  */
 
 /** Short enough that an insert moves 4 KiB at most, long enough that 100,000 spaces are a few hundred parts. */
@@ -22,7 +22,7 @@ export class SpaceList<T extends SpaceMember<T>> {
   readonly #sizeOf: (member: T) => number
   #objects = 0
 
-  /** `sizeOf` tells how many objects a member holds: as many as {@link counted} was told of. */
+  /** `sizeOf` gives the number of a member's objects: the same as in {@link counted}. */
   constructor(sizeOf: (member: T) => number) {
     this.#sizeOf = sizeOf
   }

@@ -28,8 +28,8 @@ export interface Key {
 export type Range = Partial<Key>
 
 /**
- * One version of one object. Immutable; `bytes` is shared by all readers and must never be changed. Where many objects say the same
- * it may be put together when it is asked for: whoever needs its length alone, or what it mentions, asks sharedStored.ts.
+ * One version of one object. Immutable; `bytes` is shared by all readers and must never be changed. Where many objects share their content
+ * it may be joined on demand: sharedStored.ts gives its length alone, or its mentions.
  */
 export interface Stored {
   readonly key: Key
@@ -39,7 +39,7 @@ export interface Stored {
   readonly bytes: Buffer
   /** Where in `bytes` the digits of the revision begin: the length of the text's head, in bytes. */
   readonly headBytes: number
-  /** What its writer noted beside the text: kept with the version, and in no answer. Absent: nothing. */
+  /** Note of its writer beside the text: kept with the version, and in no answer. Absent: none. */
   readonly note?: string | undefined
 }
 
@@ -53,8 +53,8 @@ export interface Encoded {
   /** The version's {@link Stored.note}. */
   readonly note?: string | undefined
   /**
-   * Given where objects of the same name in other spaces say the same but for what stands in these gaps: then an engine may keep in
-   * memory once what they say. In order, by bytes of `head + tail`.
+   * Given where objects of the same name in other spaces have the same content but for these gaps. An engine may then keep it in memory
+   * once. In order, by bytes of `head + tail`.
    */
   readonly gaps?: readonly Gap[] | undefined
 }
@@ -70,9 +70,9 @@ export interface Gap {
 }
 
 /**
- * `put` makes or replaces the object; with `leads: 'out'` it is a step of the object's removal, which is taken where there is no
- * room for anything. `delete` removes it; its text is the object's last state, sent to watchers. Without a text that is the
- * version that it deletes, under the revision of the deletion.
+ * `put` makes or replaces the object; with `leads: 'out'` it is a step of the object's removal, which is accepted without room for anything
+ * else. `delete` removes it; its text is the object's last state, sent to watchers. Without a text that is the deleted version, under the
+ * revision of the deletion.
  */
 export type Mutation =
   | { readonly type: 'put'; readonly text: Encoded; readonly leads?: 'out' }
@@ -89,11 +89,11 @@ export interface Write {
 export interface Refusal {
   /** Somebody's share is used up, or the server's own memory or disk. */
   readonly reason: 'Budget' | 'Shortage'
-  /** What is used up and what can be done, for the user. */
+  /** Exhausted resource and the remedy, for the user. */
   readonly message: string
-  /** What was to be written. */
+  /** Key of the refused write. */
   readonly key: Key
-  /** Of what there is too little, and how little. */
+  /** Resources that run short, and how little is left. */
   readonly causes: readonly { readonly reason: string; readonly field: string; readonly message: string }[]
 }
 
@@ -114,7 +114,7 @@ export interface StoreEvent {
   readonly revision: Revision
   /** New version, or for `delete` the last state with the revision of the deletion. */
   readonly stored: Stored
-  /** What it replaced; `undefined` means that the object was created. */
+  /** Version that it replaced; `undefined` means that the object was created. */
   readonly previous: Stored | undefined
 }
 
@@ -148,16 +148,16 @@ export interface WatchOptions {
   /** Ends it behind all that was committed in the turn in which this aborts, or before. */
   closing?: AbortSignal | undefined
   /**
-   * Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed.
-   * `isWaiting` tells whether the reader waits for more: then all events up to the store's revision, as it was told before the
-   * question, were handed over before.
+   * Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed. `isWaiting`
+   * answers whether the reader waits for more: then all events up to the store's revision, as read before the question, were handed over
+   * before.
    */
   onLive?: (isWaiting: () => boolean) => void
 }
 
 /**
- * What is kept in step with a range, synchronously. It must not write, cannot fail, and keeps no {@link Stored}: its bytes lie
- * in memory that the store shares out, and would hold all of that.
+ * A structure in step with a range, synchronously. It must not write, cannot fail, and keeps no {@link Stored}. Bytes of one lie in memory
+ * that the store shares out, and would hold all of that.
  */
 export interface Projection {
   /** Begins anew, with all that is in the range now, in key order; `items` is to be read before this returns, or not at all. */
@@ -192,25 +192,25 @@ export interface Store {
   writeMany(writes: readonly Write[]): Promise<WriteResult[]>
 
   /**
-   * Changes one object from its newest state. `change` sees writes that are queued but not yet on disk, so chained updates
-   * never conflict; it must be synchronous and free of side effects, because an engine may run it again. What it throws
-   * rejects the call and writes nothing; `undefined` writes nothing and answers (after the version seen is on disk) with it.
-   * Writes of one key keep the order of their calls; whose turn is first of those with different keys is for the engine to say.
+   * Changes one object from its newest state. `change` sees writes that are queued but not yet on disk, so chained updates never conflict.
+   * It must be synchronous and free of side effects, because an engine may run it again. An error of it rejects the call and writes
+   * nothing; `undefined` writes nothing and answers (after the version seen is on disk) with it. Writes of one key keep the order of their
+   * calls; whose turn is first of those with different keys is for the engine to say.
    */
   update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult>
 
   /**
    * Events of `range` after a revision: ordered, gapless, each once, in batches that never split a revision.
    * A batch may be empty of matching events: then it is absent, never `[]`. Ends quietly when `signal` aborts.
-   * @throws StorageError `Compacted` when `after` is older than the kept history, `Future` when it is newer than the newest
-   *   revision, `SlowWatcher` when the reader falls behind its bound, `Closed` when the store closes
+   * @throws StorageError `Compacted` when `after` is older than the kept history, `Future` when it is newer than the newest revision.
+   *   `SlowWatcher` when the reader falls behind its bound, `Closed` when the store closes.
    */
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]>
 
   /**
-   * Keeps a projection of `range`: it is reset at once, and then told of each event inside its commit, before any reader, any
-   * watcher or the writer hears of it. What it throws is a fault of ours: it is logged, and the projection is reset to what
-   * there is; nobody else notices. Ends with the answer, or when the store closes.
+   * Keeps a projection of `range`. It is reset at once, and then gets each event inside its commit, before any reader, any watcher or the
+   * writer. An error of it is a fault of the program: it is logged, and the projection is reset to the present content, without further
+   * effect. Ends with the answer, or when the store closes.
    * @throws what the first `reset` throws, and StorageError `Closed`
    */
   project(range: Range, projection: Projection): () => void
@@ -231,14 +231,14 @@ export type StorageErrorCode =
   | 'Locked'
   /** The data was written by a newer format; the message names both versions. */
   | 'Format'
-  /** What is stored is not what was acknowledged; the message says what is damaged and what can be done. */
+  /** The stored content is not the acknowledged one; the message names the damage and the remedy. */
   | 'Damaged'
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
   /** The disk has no room. A journal takes writes again once it was opened anew. */
   | 'Full'
 
-/** What users of the server are told instead of the message, which is for its operator: it names files. */
+/** Message for users of the server instead of its own, which is for its operator: it names files. */
 const PUBLIC_MESSAGES: Partial<Record<StorageErrorCode, string>> = {
   Closed: 'the server is stopping',
   Locked: 'the server cannot open its store; its log says why',

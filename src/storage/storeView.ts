@@ -1,6 +1,6 @@
 /**
- * What a store knows in memory, and its reading half: the current objects, the newest events, who watches and what is projected. Who
- * writes, or follows a writer, brings commits in; every read asks them first.
+ * Memory of a store, and its reading half: the current objects, the newest events, watchers and projections. The writer, or the follower of
+ * a writer, brings commits in; every read calls it first.
  */
 import type { Bodies } from './bodies.ts'
 import { History } from './history.ts'
@@ -29,11 +29,11 @@ export interface MemoryBounds {
 export interface StoreViewOptions extends MemoryBounds {
   index: ObjectIndex
   bodies: Bodies
-  /** Of older history. */
+  /** Source of older history. */
   journal: Pick<Journal, 'read' | 'timeOf' | 'compact'>
   revision: Revision
   compactedRevision: Revision
-  /** What every read does first: brings in what it would miss, and throws where nothing can be read any more. */
+  /** First step of every read: brings in missing commits, and throws where the store is closed to reads. */
   arrive: () => void
   /** History up to a revision was forgotten; `inMemory`: but for the newest events. */
   compacted?: (revision: Revision, inMemory: boolean) => void
@@ -42,7 +42,7 @@ export interface StoreViewOptions extends MemoryBounds {
   logger: { error(obj: object, msg: string): void }
 }
 
-/** What a list takes in a row: a fraction of a millisecond. */
+/** Objects of a list in a row: a fraction of a millisecond. */
 const SLICE_OBJECTS = 512
 
 export class StoreView {
@@ -182,7 +182,7 @@ export class StoreView {
     this.history.add(events)
   }
 
-  /** Then what is projected from it is brought in step, and watchers hear of it, who may look at that. */
+  /** Its projections are then brought in step, and watchers get it, who may look at those. */
   publish(events: readonly StoreEvent[]): void {
     this.#projections.apply(events)
     this.#hub.publish(events)
@@ -194,7 +194,7 @@ export class StoreView {
   }
 }
 
-/** Reads the index as it is asked for more: of all objects there are never many at a time. */
+/** Reads the index on demand: of all objects there are never many at a time. */
 function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {
   let after: Key | undefined
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * A watch from a past revision: history in pages, read as fast as the reader takes them, then the hub. The last piece of
- * history is collected and the hub joined in one turn of the event loop: nothing is lost between them and nothing repeats.
+ * A watch from a past revision: history in pages, read as fast as the reader takes them, then the hub. The last piece of history is
+ * collected and the hub joined in one turn of the event loop. No event between them is lost or repeated.
  */
 import type { SubscriptionEnds } from './hub.ts'
 import type { HistoryPage } from './journal.ts'

@@ -1,8 +1,8 @@
 /**
  * The parts of a syncer that serves, between its mailbox and its cluster, and how they notify each other.
  *
- * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
- * lives on the objects.
+ * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone. Their shared state lives on the
+ * objects.
  *
  *     mailbox ──▶ feed ──▶ side ──▶ queues ──▶ downsync ────────▶ cluster
  *     mailbox ◀── status return, upsync ◀── queues ◀── side ◀──── cluster
@@ -70,7 +70,7 @@ export class Carriage {
   readonly #statusReturn: ReturnStatusDeps
   readonly #upsync: Upsync
   readonly #room: AssociatedRoom
-  /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
+  /** Only a complete mirror distinguishes leftovers from wanted objects; the end of the syncer ends the wait. */
   readonly #complete = Promise.withResolvers<void>()
   readonly #known = Promise.withResolvers<void>()
   #isKnown = false
@@ -240,7 +240,7 @@ export class Carriage {
     ])
   }
 
-  /** Hears the mailbox and answers it until the syncer ends. @param mailbox its name */
+  /** Follows the mailbox and answers it until the syncer ends. */
   async runMailbox(mailbox: string): Promise<void> {
     const { signal } = this.#deps
     const reporting = this.#reports.run(this.feed.findGoal(signal), signal)

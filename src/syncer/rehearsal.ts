@@ -1,7 +1,7 @@
 /**
- * What a syncer would do in its cluster now, without doing it: the mailbox is read once, each object is carried or removed by
- * the very code that does it, over a {@link RehearsedCluster}. Nothing is written, in the cluster or in the center, and nothing
- * is reported. Order and patience are left out: it tells what comes of it, not when.
+ * A syncer's work in its cluster now, without doing it. The mailbox is read once, and the very code of the syncer carries or removes each
+ * object, over a {@link RehearsedCluster}. No write reaches the cluster or the center, and nothing is reported. Order and patience are left
+ * out: it gives the results, not their times.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
@@ -92,7 +92,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     },
   })
   const { mirror } = feed
-  // never started: it watches nothing, and is asked for the plan and for what an earlier run left
+  // never started: it watches nothing, and answers with the plan and the remains of an earlier run
   const side: ClusterSide = new ClusterSide({
     cluster,
     mailboxServed,

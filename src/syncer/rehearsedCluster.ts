@@ -1,6 +1,6 @@
 /**
- * A cluster of which everything is read and nothing is written: what a server can try it tries (`dryRun`), with all that its
- * admission says to that, and deletions are only noted. What was tried is remembered, the weightiest act for each object.
+ * A cluster with reads and without writes: the server tries the writes that it can (`dryRun`), with its admission, and deletions are only
+ * noted. Tried writes are remembered, the weightiest act for each object.
  */
 import { namespaceTrouble } from '../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../apimachinery/object.ts'
@@ -18,7 +18,7 @@ export class RehearsedCluster {
   readonly #acts = new Map<string, Act>()
   /** As they were read last, for whoever writes them. */
   readonly #read = new Map<string, KubeObject>()
-  /** What nobody wants any more: a change of it is its release. */
+  /** Unwanted objects: a change of one is its release. */
   readonly #unwanted = new Set<string>()
 
   actOn(key: SyncKey): Act | undefined {

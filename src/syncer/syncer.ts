@@ -69,9 +69,9 @@ export interface Syncer {
 }
 
 /**
- * Starts at once, and keeps trying whatever is missing; nothing is thrown. First of all it makes sure that mailbox and cluster
- * belong together: what the cluster says of itself, and what the center says of the mailbox. With the state of an earlier run
- * of that same mailbox it need not wait for the center.
+ * Starts at once, and keeps trying whatever is missing; nothing is thrown. First of all it makes sure that mailbox and cluster belong
+ * together, by the cluster's record and the center's. With the state of an earlier run of that same mailbox it need not wait for the
+ * center.
  */
 export function startSyncer(options: SyncerOptions): Syncer {
   const { space, stateDir, quietMs = 70_000, adoptExisting = false, versions, syncTargetUid } = options
@@ -155,15 +155,14 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const looked = custody.look(unknown.resolve)
     // A center that is away does not keep a cluster that is known from being served.
     const isSeen = Promise.race([looked, unknown.promise, pause(clock, LOOK_PATIENCE_MS, signal)])
-    // To a center that hears of a second syncer the first one is over. So where a cluster is served already, whoever stands by
-    // only looks at the center.
+    // A second syncer at the center ends the first. A standby of a served cluster therefore only reads from the center.
     const acquired = record && isSeen.then(acquire)
     const identify = async () =>
       (await looked) === undefined || (await acquired) === false ? undefined : await custody.identify()
     const identified = identify()
     const isRestored = record !== undefined && !signal.aborted && (await carriage.feed.restore(record.mailbox))
     if (isRestored) custody.trust(record)
-    // Whose the cluster is: what it says itself, where that is enough to serve it while the center is away.
+    // Mailbox of the cluster: its own record, where that suffices to serve it while the center is away.
     const given = isRestored ? mailboxIn(record) : await identified
     if (given !== undefined && !signal.aborted)
       await Promise.all([custody.guard(given), serve(acquired, identified, isRestored)])

@@ -76,7 +76,7 @@ function isEmpty(value: unknown): boolean {
   return true
 }
 
-/** Of two maps; `passed`: members that are not looked at. */
+/** Compares two maps; `passed`: members to skip. */
 export function compareMaps(
   before: Members,
   after: Members,

@@ -9,7 +9,7 @@ export interface Conflict {
   set: FieldSet
 }
 
-/** 409 Conflict with one cause per field, managers in the order of their names. Of very many fields only the first are told. */
+/** 409 Conflict with one cause per field, managers in the order of their names. Only the first fields of very many are listed. */
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
   const titled = conflicts.map(({ manager, set }) => ({ title: titleOf(manager), set }))
   const groups = new Map<string, string[]>()

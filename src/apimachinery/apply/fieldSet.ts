@@ -50,11 +50,11 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSet(a.self || b.self, children)
 }
 
-/** What is in any of them, in time that follows their sizes however many there are. */
+/** Union of all sets, in time that follows their sizes however many there are. */
 export function unionAll(sets: readonly FieldSet[]): FieldSet {
   if (sets.length <= 2) return union(sets[0] ?? EMPTY_SET, sets[1] ?? EMPTY_SET)
   const children = new Map<string, FieldSet>()
-  /** Of elements that lead to several sets. Most lead to the end of a path, which is one and the same. */
+  /** Elements that lead to several sets. Most lead to the end of a path, which is one and the same. */
   const groups = new Map<string, FieldSet[]>()
   for (const set of sets) {
     if (set.children === undefined) continue

@@ -7,7 +7,7 @@ import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { fieldElement } from './pathElement.ts'
 import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
 
-/** Of values that are looked through in one step. */
+/** Number of values that one step looks through. */
 export const STEP_VALUES = 1000
 /** Members and elements between two steps. */
 export const STEP_MEMBERS = 250

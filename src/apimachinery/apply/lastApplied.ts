@@ -1,6 +1,6 @@
 /**
- * The annotation of client-side `kubectl apply`, as far as server-side apply takes part in it: it lets `kubectl` take its
- * own former fields over, and is kept up to date so that users may go back.
+ * The annotation of client-side `kubectl apply`, as far as server-side apply takes part in it. It lets `kubectl` take its own former fields
+ * over, and is kept up to date so that users may go back.
  */
 import { isRecord, type KubeObject } from '../object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../resources.ts'

@@ -55,8 +55,8 @@ export function missingIn(object: unknown, set: FieldSet): FieldSet {
 }
 
 /**
- * The paths of `set` that `object` does not say; the topmost of each. Unlike {@link missingIn} it takes an element of a list for
- * said where the item leaves out some of the keys, to which servers give defaults. Where it says `{}` it says nothing of what is below.
+ * The paths of `set` that `object` does not say; the topmost of each. Unlike {@link missingIn} it finds an element of a list where the item
+ * leaves out some of the keys, to which servers give defaults. An empty object, `{}`, sets nothing below it.
  */
 export function unsetIn(object: unknown, { children }: FieldSet): FieldSet {
   if (children === undefined) return EMPTY_SET
@@ -101,7 +101,7 @@ function agrees(item: unknown, element: string): boolean {
   )
 }
 
-/** An element that is said is said with all of its keys. */
+/** A set element is set with all of its keys. */
 function withoutKeysOf(element: string, set: FieldSet): FieldSet {
   const keys = Object.keys(keysOf(element))
   if (keys.length === 0 || set.children === undefined) return set
@@ -168,7 +168,7 @@ function filtered(
   return fieldSet(false, kept)
 }
 
-/** What of `object` the set names, with the keys of the list elements on the way; what is not there is left out. */
+/** Part of `object` that the set names, with the keys of the list elements on the way; absent members are left out. */
 export function partOf(object: unknown, { children }: FieldSet): unknown {
   if (children === undefined) return cloneJson(object)
   const found = elementsIn(object, children)
@@ -183,7 +183,7 @@ export function partOf(object: unknown, { children }: FieldSet): unknown {
   return result
 }
 
-/** What is in a holder under the elements that are asked for, those that are there. Costs a look at each item, once. */
+/** Members of a holder under the given elements, where present. Costs a look at each item, once. */
 function elementsIn(holder: unknown, children: Children): Map<string, unknown> {
   const found = new Map<string, unknown>()
   if (isRecord(holder)) {

@@ -1,7 +1,7 @@
 /**
- * Who owns which fields, kept up to date: `trackInSteps` for creates, updates and patches, `applyInSteps` for apply.
- * A claim is told in the API version of the request that made it. Where versions of a kind share their field structure, sets
- * of different versions are compared as they are; where not, `inVersion` brings the objects into the version of the claim.
+ * Ownership of fields, kept up to date: `trackInSteps` for creates, updates and patches, `applyInSteps` for apply. A claim has the API
+ * version of the request that made it. Versions of a kind with the same field structure need no conversion: their sets are compared as they
+ * are. For others, `inVersion` brings the objects into the version of the claim.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 import { equalInSteps } from '../equalInSteps.ts'
@@ -60,8 +60,8 @@ interface TrackUpdateOptions extends TrackOptions {
   before: KubeObject | undefined
   after: KubeObject
   /**
-   * What an empty object of the kind holds, for kinds whose structs are always there: at creation nobody comes to own those
-   * structs themselves. Default: nothing.
+   * Content of an empty object of the kind, for kinds whose structs are always there: at creation no manager comes to own those structs
+   * themselves. Default: none.
    */
   zero?: Record<string, unknown> | undefined
   /** Both are compared at once, whoever waits. */
@@ -79,10 +79,10 @@ interface ApplyOptions extends TrackOptions {
 }
 
 /**
- * The entries after a create, update or patch; `undefined` when there are none. What changed or appeared belongs to the
- * manager alone, what disappeared to nobody. `after.metadata.managedFields` is where the client may edit them: it is the
- * base when valid, `[{}]` resets, absent keeps those of `before`. An existing object without entries gets none: recording
- * begins at creation or with the first apply. Never throws: claims that cannot be read are dropped.
+ * The entries after a create, update or patch; `undefined` when there are none. A changed or new field belongs to the manager alone, a
+ * removed one to none. `after.metadata.managedFields` is where the client may edit them: it is the base when valid, `[{}]` resets, absent
+ * keeps those of `before`. An existing object without entries gets none: recording begins at creation or with the first apply. Never
+ * throws: claims that cannot be read are dropped.
  */
 export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[] | undefined> {
   const base = yield* baseEntries(o)
@@ -188,7 +188,7 @@ export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
   return result
 }
 
-/** What is to be known for the version of a manager's claim, worked out once for each; `undefined` for unknown versions. */
+/** Facts about the version of a manager's claim, worked out once for each; `undefined` for unknown versions. */
 function perVersion<T>(
   { apiVersion, inVersion }: TrackOptions,
   here: T,
@@ -205,7 +205,7 @@ function perVersion<T>(
   }
 }
 
-/** Managers whose claims are told as this request tells them, and the others. */
+/** Managers whose claims have the version of this request, and the others. */
 function byVersion(o: TrackOptions, managers: readonly Manager[]): [kin: Manager[], strangers: Manager[]] {
   const isKin = (manager: Manager): boolean => o.inVersion === undefined || manager.apiVersion === o.apiVersion
   return [managers.filter(isKin), managers.filter(manager => !isKin(manager))]
@@ -298,7 +298,7 @@ interface Base {
   managers(): Steps<Manager[]>
 }
 
-/** What is small is compared at once. */
+/** Small objects are compared at once. */
 function* equals(a: object, b: object, { isSmall }: { isSmall?: boolean | undefined }): Steps<boolean> {
   return isSmall ? equalJson(a, b) : yield* equalInSteps(a, b)
 }

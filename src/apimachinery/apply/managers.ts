@@ -67,7 +67,7 @@ export function* encodeManagers(managers: readonly Manager[]): Steps<ManagedFiel
   return entries
 }
 
-/** What stands for managers, in upstream's order. */
+/** Managers in upstream's order. */
 export function sortedManagers<T>(all: readonly T[], of: (each: T) => Omit<Manager, 'set'>): T[] {
   return all.length === 1 ? [...all] : all.toSorted((a, b) => inOrder(of(a), of(b)))
 }

@@ -41,8 +41,8 @@ function mergeMaps(live: Members, applied: Members, schema: Schema | undefined):
 }
 
 /**
- * Applied elements come in the applied order, live ones in the live order; where the two can be interleaved, live elements
- * stay before the shared element that they stood before.
+ * Applied elements come in the applied order, live ones in the live order. Where the two can be interleaved, live elements stay before the
+ * shared element that they stood before.
  */
 function mergeLists(live: unknown[], applied: unknown[], schema: Schema, shape: 'keyed' | 'set'): unknown[] {
   const left = elementsOf(live, schema, shape)

@@ -1,6 +1,6 @@
 /**
- * Path elements in their serialized form, which is also our in-memory form: `f:name` (member), `k:{…}` (element of a keyed
- * list), `v:…` (element of a set), `i:N` (element by index). Made by this file they are canonical: equal means same text.
+ * Path elements in their serialized form, which is also the form in memory. These are `f:name` (member), `k:{…}` (element of a keyed list),
+ * `v:…` (element of a set), and `i:N` (element by index). Made by this file they are canonical: equal means same text.
  * @see https://github.com/kubernetes-sigs/structured-merge-diff
  */
 import { isRecord, type Json } from '../object.ts'
@@ -9,7 +9,7 @@ import { sortInSteps } from '../sortInSteps.ts'
 import type { Steps } from '../steps.ts'
 import { canonicalJson } from '../values.ts'
 
-/** Of names that were met lately: most are met again and again, and an element that is made anew has to be hashed anew. */
+/** Elements of recent names: most recur again and again, and a new element has to be hashed anew. */
 const elements = new Map<string, string>()
 const KEPT_ELEMENTS = 4096
 /** Characters; longer names are seldom those of fields. */

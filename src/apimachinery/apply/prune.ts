@@ -6,9 +6,9 @@ import { fieldSetOf, removeFields, withoutIdentity, withParents } from './typed.
 interface PruneOptions {
   /** The live object with the new configuration merged in. */
   merged: Record<string, unknown>
-  /** What the applier owned before. */
+  /** Former fields of the applier. */
   last: FieldSet
-  /** What all managers own, the applier's new fields included. */
+  /** Fields of all managers, the applier's new ones included. */
   owned: FieldSet
   schema: Schema | undefined
 }

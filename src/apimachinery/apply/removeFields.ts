@@ -5,7 +5,7 @@ import { type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { fieldElement } from './pathElement.ts'
 import { elementsOf, isDeclared, listShape, memberShape, shapeOf } from './shape.ts'
 
-/** A copy of `value` without the members and elements whose paths are in `set`. What becomes empty stays, empty. */
+/** A copy of `value` without the members and elements whose paths are in `set`. A container that becomes empty stays, empty. */
 export function withoutFields(value: unknown, set: FieldSet, schema: Schema | undefined): unknown {
   const shape = shapeOf(value, schema)
   if (shape === 'leaf' || set.children === undefined) return cloneJson(value)

@@ -1,6 +1,6 @@
 /**
- * The field algebra of whole objects: which fields an object states, how two objects differ, merging and removing.
- * What nobody can own (the object's identity and what the server writes) is left out of sets and comparisons.
+ * The field algebra of whole objects: which fields an object states, how two objects differ, merging and removing. Fields without an owner
+ * (the object's identity and the server's own) are left out of sets and comparisons.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
 import { type FieldsV1, isRecord } from '../object.ts'
@@ -56,7 +56,7 @@ function hasPlainAnnotations(metadata: unknown): metadata is Annotated {
   return isRecord(metadata) && (metadata.annotations === undefined || isRecord(metadata.annotations))
 }
 
-/** Whoever has nothing but the server's own has none. */
+/** Annotations of the server alone count as none. */
 function compareAnnotations(was: Members | undefined, is: Members | undefined, schema: Schema | undefined): Comparison {
   const [before, after] = [hasOwnAnnotations(was), hasOwnAnnotations(is)]
   if (before && after) return compareMaps(was!, is!, schema, SERVERS_ANNOTATIONS)
@@ -135,7 +135,7 @@ const UNOWNABLE_METADATA: readonly string[] = [
 ]
 
 const UNOWNABLE_NAMES: ReadonlySet<string> = new Set(UNOWNABLE_METADATA)
-/** Of metadata. */
+/** Fields of metadata. */
 const COMPARED_APART: ReadonlySet<string> = new Set([...UNOWNABLE_METADATA, 'annotations'])
 const SERVERS_ANNOTATIONS: ReadonlySet<string> = new Set([CLUSTER_ANNOTATION])
 const NOT_CONTENT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])

@@ -6,7 +6,7 @@ import type { Schema } from '../schema.ts'
 import { fieldElement, showElement } from './pathElement.ts'
 import { elementOf, listShape, memberShape } from './shape.ts'
 
-/** Errors in upstream's words and format, in the order of the value; empty when it fits. Of very many the first are told. */
+/** Errors in upstream's words and format, in the order of the value; empty when it fits. Only the first of very many are listed. */
 export function structureErrors(value: unknown, schema: Schema | undefined): string[] {
   const errors = new Errors()
   visit(value, { schema, open: false, path: undefined }, errors)
@@ -118,7 +118,7 @@ function hasType(value: unknown, schema: Schema): boolean {
   }
 }
 
-/** What is to be said about a value that has not the type that its schema says. */
+/** Error for a value that has not the type of its schema. */
 function typeProblem(value: unknown, schema: Schema): string {
   if (schema['x-kubernetes-int-or-string']) return `expected scalar, got ${goPrint(value)}`
   switch (schema.type) {

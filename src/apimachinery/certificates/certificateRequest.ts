@@ -1,8 +1,7 @@
 /**
  * Whether a PKCS #10 request can be read and is signed with its own key.
  *
- * It is asked for every CertificateSigningRequest, so it loads no library: the parts of the request are looked at here, keys
- * and signatures by Node.
+ * It runs for every CertificateSigningRequest, so it loads no library: it reads the parts of the request, and Node keys and signatures.
  * @see https://www.rfc-editor.org/rfc/rfc2986
  */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
@@ -16,7 +15,7 @@ interface Algorithm {
 }
 
 interface Request {
-  /** What is signed. */
+  /** Signed bytes. */
   signed: Buffer
   subject: Buffer
   keyInfo: Buffer
@@ -64,7 +63,7 @@ const SCHEMES: Readonly<Record<string, SignatureScheme>> = {
 
 const CURVES: readonly string[] = ['1.3.132.0.33', '1.2.840.10045.3.1.7', '1.3.132.0.34', '1.3.132.0.35']
 
-/** What is wrong with a request; `undefined`: nothing. `pem` may hold anything. */
+/** Fault of a request; `undefined`: none. `pem` may hold anything. */
 export function requestFault(pem: Buffer): string | undefined {
   const block = firstPemBlock(pem.toString('latin1'))
   if (block?.type !== REQUEST_TYPE) return `PEM block type must be ${REQUEST_TYPE}`
@@ -169,7 +168,7 @@ function schemeOf({ id, parameters }: Algorithm): SignatureScheme | undefined {
 /** The last byte of the hash's identifier, and its length in bytes; both in hexadecimal. */
 const PSS_HASHES = { sha256: ['01', '20'], sha384: ['02', '30'], sha512: ['03', '40'] } as const
 
-/** Of its many parameters, those that everybody uses: one hash for all, and a salt as long as the hash. */
+/** Common choices among its many parameters: one hash for all, and a salt as long as the hash. */
 function pssScheme(parameters: string): SignatureScheme | undefined {
   const found = Object.entries(PSS_HASHES).find(([, [own, length]]) => {
     const id = `06096086480165030402${own}`

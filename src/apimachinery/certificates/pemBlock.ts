@@ -1,6 +1,6 @@
 /**
- * The first PEM block of a text, found as Go's `encoding/pem` finds it: what stands around it is passed over, and so is what
- * only looks like one. The work is linear in the text.
+ * The first PEM block of a text, found as Go's `encoding/pem` finds it. Other text around it is skipped, also text that only looks like
+ * one. The work is linear in the text.
  * @see https://www.rfc-editor.org/rfc/rfc7468
  */
 import { isBase64 } from '../structural/formats.ts'

@@ -10,7 +10,7 @@ export interface CrdCondition extends Condition {
 export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io'
 const APPROVAL_POLICY = 'https://github.com/kubernetes/enhancements/pull/1111'
 
-/** What the approval annotation says, for groups of the Kubernetes project; `undefined` for all others. */
+/** Meaning of the approval annotation, for groups of the Kubernetes project; `undefined` for all others. */
 type Approval =
   | { state: 'approved'; message: string }
   | { state: 'unapproved'; message: string }

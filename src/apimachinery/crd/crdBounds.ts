@@ -10,12 +10,12 @@ import type { Steps } from '../steps.ts'
 import { isTooLong, patternSize } from '../structural/userPatterns.ts'
 import { equalJson } from '../values.ts'
 
-/** Of one definition, all its versions together unless something else is said. */
+/** Bounds on one definition, all its versions together by default. */
 export const CRD_LIMITS = {
   versions: 100,
-  /** Of each kind of names. */
+  /** Bound on each kind of names. */
   names: 100,
-  /** Of a version. */
+  /** Bound on a version. */
   printerColumns: 200,
   selectableFields: 200,
   /** Properties, items, branches of anyOf, oneOf, allOf and not. */
@@ -57,7 +57,7 @@ export function* crdBoundErrors(crd: KubeObject, old: KubeObject | undefined): S
 
 interface Place {
   schema: Record<string, unknown>
-  /** What stands above, for the way there, which is worded only when it is told. */
+  /** The place above, for the path, which is worded only for a message. */
   above: Place | undefined
   step: string
   depth: number
@@ -92,7 +92,7 @@ class Counts {
   #defaultCharacters = 0
   readonly #patterns = new Set<string>()
 
-  /** What is too much with this schema. */
+  /** Bound that this schema exceeds. */
   add(place: Place): FieldError | undefined {
     const { schema, depth } = place
     const { schemas, schemaDepth, values, listMapKeys, rules, ruleCharacters } = CRD_LIMITS
@@ -119,7 +119,7 @@ class Counts {
     const { pattern } = place.schema
     if (typeof pattern !== 'string' || this.#patterns.has(pattern)) return undefined
     this.#patterns.add(pattern)
-    // what it is, is told where it is compiled
+    // its compilation reports it
     if (isTooLong(pattern)) return undefined
     this.#patternParts += patternSize(pattern)
     const most = CRD_LIMITS.patternParts

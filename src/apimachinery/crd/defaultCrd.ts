@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition leaves out. */
+/** Defaults of a CustomResourceDefinition. */
 import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
 

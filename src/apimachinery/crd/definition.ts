@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition says, read leniently: whatever has the wrong shape counts as absent. */
+/** Content of a CustomResourceDefinition, read leniently: a member of the wrong shape counts as absent. */
 import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
 import type { ColumnDefinition, ScalePaths } from '../resourceType.ts'
@@ -73,7 +73,7 @@ function readVersion(value: unknown): CrdVersion {
   }
 }
 
-/** How objects of different versions are told apart: by their apiVersion alone, or by what a webhook makes of them. */
+/** Difference between objects of two versions: their apiVersion alone, or a webhook's conversion. */
 export type CrdConversion =
   | { strategy: 'None' }
   | { strategy: 'Webhook'; client: ConversionClient; caPem: string | undefined; reviewVersions: string[] }

@@ -9,8 +9,8 @@ import { shareSchema } from './sharedSchemas.ts'
 import { compareVersions } from './versionOrder.ts'
 
 /**
- * By the schemas that definitions say. To find out which one is shared takes some 20 ms for one of a megabyte, and what is served
- * of a definition is worked out several times in its life. A memo of a pure function: schemas are never changed.
+ * By the schemas that definitions say. The search for a shared one takes some 20 ms for a schema of a megabyte. The served kinds of a
+ * definition are worked out several times in its life. A memo of a pure function: schemas are never changed.
  */
 const wholes = new WeakMap<Schema, Schema>()
 
@@ -26,8 +26,8 @@ const AGE_COLUMN: ColumnDefinition = {
 }
 
 /**
- * Descriptors of the served versions, in the order of the CRD. Names come from `status.acceptedNames` where there are some,
- * else from the spec. Whoever serves them adds the webhook between versions.
+ * Descriptors of the served versions, in the order of the CRD. Names come from `status.acceptedNames` where there are some, else from the
+ * spec. The server of these kinds adds the webhook between versions.
  */
 export function resourceTypesOf(crd: KubeObject): ResourceType[] {
   const spec = readSpec(crd)
@@ -65,7 +65,7 @@ export function resourceTypesOf(crd: KubeObject): ResourceType[] {
     }))
 }
 
-/** What users of a deprecated version are told. */
+/** Warning for users of a deprecated version. */
 function deprecationOf({ name, deprecationWarning }: CrdVersion, { group, versions }: CrdSpec, kind: string): string {
   if (deprecationWarning !== undefined) return deprecationWarning
   const newer = versions

@@ -21,7 +21,7 @@ export class RuleCosts {
     return [fieldError.forbidden(field, exceeds(`estimated ${part} cost`, cost, EXPRESSION_COST_LIMIT))]
   }
 
-  /** What is wrong with all together. */
+  /** Errors of all together. */
   errors(): FieldError[] {
     const sum = this.#known.reduce((all, { cost }) => all + cost, 0)
     if (sum <= SCHEMA_COST_LIMIT) return []

@@ -1,5 +1,5 @@
 /**
- * What makes a schema structural: the shape of objects is told once, outside of allOf, anyOf, oneOf and not.
+ * Rules of a structural schema: the shape of objects stands outside of allOf, anyOf, oneOf and not.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 import { type FieldError, fieldError, formatFieldError } from '../fieldErrors.ts'
@@ -132,7 +132,7 @@ function valueValidations(
   }
 }
 
-/** Inside a combination only values may be judged; the shape is told outside. */
+/** Inside a combination only values may be judged; the shape stands outside. */
 const FORBIDDEN_NESTED: readonly (readonly [keyof Schema & string, string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -165,7 +165,7 @@ function nested(schema: Schema, at: string, errors: FieldError[], skipAnyOf: boo
   }
 }
 
-/** What the root's combinations judge must be specified outside of them. */
+/** Fields that the root's combinations judge must be specified outside of them. */
 function completeness(judged: Schema, shape: Schema, shapeAt: string, at: string, errors: FieldError[]): void {
   const each = (schema: Schema, path: string) => nestedCompleteness(schema, shape, shapeAt, path, errors)
   for (const [i, schema] of (judged.allOf ?? []).entries()) each(schema, `${at}.allOf[${i}]`)

@@ -94,7 +94,7 @@ function validateStoredVersions(crd: KubeObject): FieldError[] {
   return errors
 }
 
-/** What is special about the name; the rest of metadata is judged as that of all objects. */
+/** Rules for the name alone; the rest of metadata is judged as that of all objects. */
 function validateName(crd: KubeObject): FieldError[] {
   const { group, names } = readSpec(crd)
   const { name = '' } = crd.metadata

@@ -20,7 +20,7 @@ export function validateRules(schema: Schema, at: string, scope: Scope): FieldEr
   return [...errors, ...costs.errors()]
 }
 
-/** What can be told of a rule without compiling it. */
+/** Errors of a rule that need no compilation. */
 export function ruleTextErrors(rule: ValidationRule, schema: Schema, at: string, errors: FieldError[]): void {
   const { message = '', messageExpression = '', reason, fieldPath = '' } = rule
   const breaks = (text: string) => /[\r\n]/.test(text)

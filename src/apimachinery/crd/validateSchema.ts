@@ -51,7 +51,7 @@ export function* validateSchema(schema: Schema, at: string, hasStatus: boolean):
   return errors
 }
 
-/** What makes that a schema is no structural schema at all; only that is told of its shape then. */
+/** A keyword that makes a schema unstructural; it is then the only error of its shape. */
 function unsupportedKeyword(schema: Schema): string | undefined {
   for (const keyword of UNSTRUCTURAL) if (Object.hasOwn(schema, keyword)) return keyword
   const { items, additionalProperties, properties } = schema
@@ -113,7 +113,7 @@ interface Place {
   scope: Scope
 }
 
-/** Levels from the top that are gone through in steps. What is long is long near the top, or is many there. */
+/** Levels from the top that are gone through in steps. A long schema is long near the top, or has many members there. */
 const STEP_LEVELS = 4
 /** Schemas below which one step goes. */
 const STEP = 256
@@ -168,7 +168,7 @@ function ownErrors(schema: Schema, at: string, scope: Scope, errors: FieldError[
   }
 }
 
-/** What is told behind all that stands below. */
+/** Errors behind all those of lower levels. */
 function kindErrors(schema: Schema, at: string, errors: FieldError[]): void {
   const add = (error: FieldError) => errors.push(error)
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {

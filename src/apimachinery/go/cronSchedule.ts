@@ -1,5 +1,5 @@
 /**
- * What is wrong with a cron schedule, in the words of the parser that upstream uses.
+ * Fault of a cron schedule, in the words of the parser that upstream uses.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
  */
 import { GO_DURATION } from '../structural/formats.ts'

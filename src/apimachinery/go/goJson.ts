@@ -1,6 +1,6 @@
 /**
- * Go's JSON package: what its encoder escapes, for the few texts that Go programs compare byte by byte with their own and for
- * values in messages; and what its decoder says of a wrong type.
+ * Go's JSON package: the escapes of its encoder, and its decoder's message for a wrong type. The escapes matter for the few texts that Go
+ * programs compare byte by byte with their own, and for values in messages.
  * @see https://pkg.go.dev/encoding/json
  */
 
@@ -20,7 +20,7 @@ export function unmarshalError(value: unknown, wanted: string, shown: string = j
   return `json: cannot unmarshal ${shown} into Go ${wanted}`
 }
 
-/** Of what had to be an object. */
+/** Error for a value that had to be an object. */
 export function noMapError(value: unknown): string {
   return unmarshalError(value, 'value of type map[string]interface {}')
 }

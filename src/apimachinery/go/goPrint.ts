@@ -1,8 +1,8 @@
 /**
- * The entry of this folder: Go's words, kept apart from everything else. What stands here is here only because Go would print
- * it so, and people's tools and eyes know the text. The extent is written in docs/decisions/014-gos-words.md, with
- * a limit of lines that a test holds: a new message gets in when users of kubectl meet it in a common mistake. All others are
- * said in plain words of our own, where the mistake is found.
+ * The entry of this folder: Go's words, kept apart from everything else. A message stands here only because Go would print it so, and
+ * people's tools and eyes know the text. Decision docs/decisions/014-gos-words.md gives the extent, with a limit of lines that a test
+ * holds. A new message gets in when users of kubectl meet it in a common mistake. All others are in plain words of Orrery's own, where the
+ * mistake is found.
  *
  * In this file: JSON values as Go's fmt prints them.
  * @see https://pkg.go.dev/fmt
@@ -28,7 +28,7 @@ export function goType(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value === 'object' ? 'map[string]interface {}' : typeof value
 }
 
-/** `%q`: a text in quotes, or a list of such. What cannot be printed is escaped, by Go's rules and not those of JSON. */
+/** `%q`: a text in quotes, or a list of such. Unprintable characters are escaped, by Go's rules and not those of JSON. */
 export function quotedAsGo(value: string | readonly string[]): string {
   if (typeof value !== 'string') return `[${value.map(quotedAsGo).join(' ')}]`
   const escaped = value

@@ -1,12 +1,12 @@
 /**
- * Wrong types in what a strategic merge makes. Upstream puts its outcome straight into Go structs, without the detour of JSON
- * text, so that a wrong type is told in other words than that of a body.
+ * Wrong types in what a strategic merge makes. Upstream puts its outcome straight into Go structs, without JSON text between: a wrong type
+ * gets other words than that of a body.
  */
 import { isRecord } from '../object.ts'
 import { type Schema, STRUCT_FACTS } from '../schema.ts'
 import { typeErrors } from './typeErrors.ts'
 
-/** Such as `cannot restore map from string`; `undefined` when all types fit. The path is not told. */
+/** Such as `cannot restore map from string`; `undefined` when all types fit. The path is omitted. */
 export function restoreError(value: unknown, schema: Schema | undefined): string | undefined {
   return schema === undefined ? undefined : restore(value, schema, undefined)
 }
@@ -84,7 +84,7 @@ function restoreObject(value: unknown, schema: Schema, named: string | undefined
   return undefined
 }
 
-/** What a JSON value is in Go. */
+/** Go's kind of a JSON value. */
 function sortOf(value: unknown): string {
   if (Array.isArray(value)) return 'slice'
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'int64' : 'float64'

@@ -10,9 +10,9 @@ import { isBase64, isDateTime } from '../structural/formats.ts'
 import { jsonTypeName, unmarshalError } from './goJson.ts'
 
 /**
- * The first type mismatch of an object, such as
- * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`; `undefined` when all types
- * fit. The struct is the innermost one that has a name; the path is the whole one, nameless structs by the names of their types.
+ * The first type mismatch of an object; `undefined` when all types fit. Such as `json: cannot unmarshal string into Go struct field
+ * DeploymentSpec.spec.replicas of type int32`. The struct is the innermost one that has a name; the path is the whole one, nameless structs
+ * by the names of their types.
  */
 export function typeErrors(value: unknown, schema: Schema | undefined): string | undefined {
   if (schema === undefined) return undefined
@@ -25,7 +25,7 @@ interface Place {
   struct: string
   /** Names of struct members only: Go leaves keys of maps and indices out. */
   fields: string[]
-  /** What is known about the structs that these stand in. */
+  /** Facts about the structs around them. */
   facts: (StructFacts | undefined)[]
   /** How many lists and maps lie between the last of them and the value. */
   elements: number

@@ -1,5 +1,5 @@
 /**
- * What the words of YAML mean to an API server: upstream reads them by YAML 1.1, with the number syntax of Go.
+ * Meaning of YAML's words to an API server: upstream reads them by YAML 1.1, with the number syntax of Go.
  * @see https://yaml.org/type/
  */
 import { isBase64 } from '../structural/formats.ts'
@@ -24,13 +24,13 @@ const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/
 const PREFIXED = /^([-+]?)(0[xX][0-9a-fA-F]{1,64}|0[oO][0-7]{1,64}|0[bB][01]{1,64}|0[0-7]{1,64})$/
 const DECIMAL = /^[-+]?(0|[1-9][0-9]*)$/
 
-/** What a plain scalar stands for. */
+/** Value of a plain scalar. */
 export function wordOf(text: string): Word {
   return FIXED.get(text) ?? numberOf(text) ?? { value: text, tag: 'str' }
 }
 
 /**
- * What a scalar with this tag (of `tag:yaml.org,2002:`) stands for, however it is quoted; texts under unknown tags.
+ * Value of a scalar with this tag (of `tag:yaml.org,2002:`), however it is quoted; texts under unknown tags.
  * @throws Error when the text cannot be that
  */
 export function taggedWord(tag: string, text: string): Word['value'] {

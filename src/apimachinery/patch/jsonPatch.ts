@@ -211,7 +211,7 @@ class Draft {
     else this.#add(path, this.#remove(from))
   }
 
-  /** What is equal is no larger than what the patch says, and what is not ends the patch: so looking at it all is no matter. */
+  /** An equal value is no larger than the patch's own, and a different one ends the patch. A whole look at it so has a bounded cost. */
   #test(path: string[], expected: unknown): void {
     const { container, key } = this.#parentOf(path)
     const absent = !Array.isArray(container) && !Object.hasOwn(container, key)

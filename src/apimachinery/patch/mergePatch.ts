@@ -1,6 +1,6 @@
 /**
- * JSON Merge Patch. The merging is the `json-merge-patch` library's; this file keeps our inputs from being changed and keeps
- * ordinary JSON keys away from the names at which the library stops or trips (`constructor`, `hasOwnProperty`, …).
+ * JSON Merge Patch. The merging is the `json-merge-patch` library's. This file keeps the inputs unchanged, and keeps ordinary JSON keys
+ * away from the names at which the library stops or trips (`constructor`, `hasOwnProperty`, …).
  * @see https://www.rfc-editor.org/rfc/rfc7396
  */
 import library from 'json-merge-patch'
@@ -8,8 +8,8 @@ import { isRecord } from '../object.ts'
 import { cloneJson, setMember } from '../values.ts'
 
 /**
- * The patched document. Both inputs stay as they are; what the patch does not name is shared with the document, so that a small
- * patch of a large object is a small change.
+ * The patched document. Both inputs stay as they are. Members outside the patch are shared with the document, so that a small patch of a
+ * large object is a small change.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return cloneJson(patch)

@@ -15,15 +15,15 @@ interface ListMerge {
   mergeKey: string | undefined
   /** Merges a change into the element of the same name. */
   merge(item: Members, change: Members): Steps<Members>
-  /** What a change without a counterpart adds. */
+  /** Addition of a change without a counterpart. */
   create(change: Members): Steps<unknown>
 }
 
 export interface MergedList {
   list: unknown[]
   /**
-   * The order that a `$setElementOrder` directive interleaves with: the original's, where elements that the patch adds have
-   * the places that its deletions left free, as kube-apiserver has it.
+   * The order that a `$setElementOrder` directive interleaves with. It is the original's, where elements that the patch adds have the
+   * places that its deletions left free, as kube-apiserver has it.
    */
   order: readonly unknown[]
 }
@@ -75,8 +75,8 @@ export function* withoutItems(list: unknown[], items: unknown[], pace: Pace): St
 }
 
 /**
- * Brings `merged` into order: elements that `order` names stand as `order` has them, the others as `server` (the list before
- * the patch) has them, and an element of the second kind goes before the next of the first kind that it stood before.
+ * Brings `merged` into order. Elements that `order` names stand as `order` has them, the others as `server` (the list before the patch) has
+ * them. An element of the second kind goes before the next of the first kind that it stood before.
  */
 export function* orderList(
   merged: unknown[],

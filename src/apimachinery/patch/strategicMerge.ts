@@ -168,7 +168,7 @@ function* deleteFromList(original: Members, name: string, values: unknown, pace:
   if (Array.isArray(current)) setMember(original, name, yield* withoutItems(current, values, pace))
 }
 
-/** What a value of the patch creates where nothing is to merge with: no nulls, no directives. */
+/** New content from a value of the patch without a counterpart: no nulls, no directives. */
 function* withoutDirectives(value: unknown, pace: Pace): Steps<unknown> {
   if (pace.due()) yield
   if (Array.isArray(value)) {

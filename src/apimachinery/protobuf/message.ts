@@ -1,6 +1,6 @@
 /**
- * A protobuf message as a JSON object, with upstream's rules for what is written and what is left out: pointers when they
- * are set, everything else always on the wire; in JSON no zero values, except in fields that are always there.
+ * A protobuf message as a JSON object, with upstream's rules for presence. Pointers are written when they are set, everything else is
+ * always on the wire. JSON has no zero values, except in fields that are always there.
  */
 import { isMistakable } from '../jsonParse.ts'
 import { mistakableKeyWords } from '../mistakableKeys.ts'
@@ -46,7 +46,7 @@ export interface MessageType extends WireType {
   readAll(reader: Reader, depth: number): JsonObject
 }
 
-/** `fields` is asked once, when the first value is read or written. */
+/** `fields` is called once, at the first read or write of a value. */
 export function messageType(fields: () => Field[]): MessageType {
   let ordered: Field[] | undefined
   let byNumber: Map<number, Field> | undefined
@@ -140,7 +140,7 @@ function readEntry(map: JsonObject, type: WireType, reader: Reader, depth: numbe
   setMember(map, key, value)
 }
 
-/** What a type without an empty form says when its bytes are missing: `{}` for messages, `"0"` for quantities. */
+/** Value of missing bytes for a type without an empty form: `{}` for messages, `"0"` for quantities. */
 function emptyValue(type: WireType): unknown {
   return type.read(newReader(Uint8Array.of(0)), 0)
 }

@@ -36,7 +36,7 @@ export function messageTypes(
     schemaProps: () => get('apiextensions.k8s.io/v1', 'JSONSchemaProps'),
   })
   const loaded = (): ProtobufTable => (table ??= loadTable())
-  // Asked for each object that is written.
+  // Called for each object that is written.
   return { has: (apiVersion, message) => hasMessage(loaded(), apiVersion, message), get }
 
   function get(apiVersion: string, message: string): MessageType {

@@ -27,7 +27,7 @@ import {
 } from './wire.ts'
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf'
-/** What a watch answers as Content-Type. */
+/** Content-Type of a watch's answer. */
 export const PROTOBUF_WATCH_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf;stream=watch'
 
 /** An object as it travels: options and reviews have no metadata. */
@@ -46,8 +46,8 @@ export interface ProtobufCodec {
   /** Whether the kind has a protobuf form. Custom resources and Orrery's own kinds have none. */
   supports(apiVersion: string, kind: string): boolean
   /**
-   * The object as JSON has it. `expected` is the kind of a body that does not name one, and is named in errors; that the
-   * body has this kind is for the caller to check. `most`: fields and elements that it may have.
+   * The object as JSON has it. `expected` is the kind of a body that does not name one, and is named in errors. The caller checks that the
+   * body has this kind. `most`: fields and elements that it may have.
    * @throws StatusError BadRequest for anything that is not a supported kind in protobuf, RequestEntityTooLarge
    */
   decode(body: Buffer, expected?: Kind, most?: number): WireObject
@@ -89,7 +89,7 @@ const META_KINDS: ReadonlySet<string> = new Set([
   'WatchEvent',
 ])
 
-/** Of a writer that is kept for the next object. */
+/** Bound on a writer that is kept for the next object. */
 const KEPT_WRITER_BYTES = 2 * 1024 * 1024
 
 interface Envelope extends Kind {

@@ -18,7 +18,7 @@ import {
   type WireType,
 } from './wire.ts'
 
-/** What the well-known types need to know of others. */
+/** Facts about other types that the well-known ones need. */
 export interface Surroundings {
   /** The JSON form of a complete object in its `k8s\0` envelope. */
   decodeEnvelope(bytes: Uint8Array, depth: number, allowance: Allowance | undefined): unknown

@@ -34,8 +34,8 @@ export interface WireType {
   /** 0 varint, 1 eight bytes, 2 length-delimited. */
   readonly wire: 0 | 1 | 2
   /**
-   * What JSON says when a field is there without a value: `''`, `0`, `false`. `undefined` for what has no empty form,
-   * such as messages: those are written whenever the field is there.
+   * JSON form of a field that is there without a value: `''`, `0`, `false`. `undefined` for types without an empty form, such as messages:
+   * those are written whenever the field is there.
    */
   readonly zero: unknown
   /** Reads the value after its tag. @throws WireError; RangeError at the end of the input */

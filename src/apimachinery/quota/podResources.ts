@@ -1,5 +1,5 @@
 /**
- * What a whole Pod asks for: containers run together, init containers one after the other beside the sidecars before them.
+ * Request of a whole Pod: containers run together, init containers one after the other beside the sidecars before them.
  * @see https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
  */
 import { objects } from '../fields.ts'
@@ -15,7 +15,7 @@ interface NamedContainer {
   limits: Map<string, Quantity>
 }
 
-/** Of which resources: all, if it is not said. */
+/** Names of the counted resources: all by default. */
 type Names = { has(name: string): boolean }
 
 export function containersOf(pod: KubeObject, field: 'containers' | 'initContainers'): NamedContainer[] {

@@ -134,7 +134,7 @@ export function scopeTest(resource: GroupResource, object: KubeObject): (quota: 
   }
 }
 
-/** What all must hold. */
+/** Scopes that all must hold. */
 function scopesOf({ spec }: KubeObject): unknown[] {
   if (!isRecord(spec)) return []
   const scopes = Array.isArray(spec.scopes) ? spec.scopes.map(scopeName => ({ scopeName, operator: 'Exists' })) : []

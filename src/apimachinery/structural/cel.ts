@@ -26,9 +26,9 @@ import { NONE } from './validationRun.ts'
 const MAX_MESSAGE_BYTES = 5120
 
 /**
- * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules that speak of `oldSelf` run
- * only where an old value stands for the new one. Other rules that do not hold for a value which is as it was, or is part of
- * one, are no errors; `warn` is told of them. Rules that cannot be evaluated are errors wherever they stand.
+ * Errors of all rules. `old` is the stored object on updates and `undefined` on creation: rules about `oldSelf` run only where an old value
+ * stands for the new one. Other rules that fail for an unchanged value, or a part of one, are no errors; `warn` receives them. Rules that
+ * cannot be evaluated are errors wherever they stand.
  * @throws UnfinishedCheck when `effort` is a trial and too small
  */
 export type RuleValidator = (value: unknown, old: unknown, path: string, warn: Warn, effort: Effort) => FieldError[]
@@ -38,14 +38,14 @@ interface CompiledRule {
   rule: ValidationRule
   program: CelProgram
   message: CelProgram | undefined
-  /** Of the schema: what errors show instead of a value that no rule could judge. */
+  /** Type of the schema: errors show it instead of a value that no rule could judge. */
   type: string
   /** `rule.fieldPath` as errors tell it. */
   place: string
   /** Why the rule cannot run; it then fails every value. */
   failure?: string
 }
-/** What there is to run at a node and below. */
+/** Rules to run at a node and below. */
 interface Node {
   schema: Schema
   rules: CompiledRule[]
@@ -69,7 +69,7 @@ export function compileRules(schema: Schema): RuleValidator | undefined {
     } catch (error) {
       if (!(error instanceof CelBudgetError)) throw error
       if (effort.isTrial) throw new UnfinishedCheck()
-      // told where it happened
+      // reported where it happened
       if (error instanceof CelCallCostError) return run.errors
       run.errors.push({ ...fieldError.invalid(trailText(run.trail, path), undefined, error.message), omitValue: true })
     }
@@ -86,7 +86,7 @@ interface Run {
   kept: Known
 }
 
-/** What a value is compared with. */
+/** Value of the comparison. */
 interface Past {
   /** {@link NONE}: nothing stands for the new value. */
   old: unknown

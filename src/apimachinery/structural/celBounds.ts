@@ -1,8 +1,8 @@
-/** How large a value may become that a CEL expression makes. Told before it is made. */
+/** How large a value may become that a CEL expression makes. Checked before it is made. */
 
 /**
- * Characters of a string, bytes of bytes. A request carries 3 MiB, so an object and the one before it fit side by side; the
- * engine below ends the process for texts some sixty times as long.
+ * Characters of a string, bytes of bytes. A request carries 3 MiB, so an object and the one before it fit side by side. The engine below
+ * ends the process for texts some sixty times as long.
  */
 export const MAX_TEXT = 8 * 1024 * 1024
 /** Elements of a list. A request of 3 MiB carries one and a half million numbers; the engine's own end comes at some hundred. */

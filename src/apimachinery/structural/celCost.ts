@@ -1,7 +1,7 @@
 /**
- * The cost of a CEL expression in the worst case that its schema allows, before it ever runs: in the units of Kubernetes, where
- * naming a value costs 1 and reading a string 1 for every ten bytes. Where this estimate knows less about a value than
- * upstream's does it assumes that the value is small.
+ * The cost of a CEL expression in the worst case that its schema allows, before it ever runs. Units are those of Kubernetes, where naming a
+ * value costs 1 and reading a string 1 for every ten bytes. Where this estimate knows less about a value than upstream's does it assumes
+ * that the value is small.
  * @see https://kubernetes.io/docs/reference/using-api/cel/#estimated-cost-limits
  */
 import type { ASTNode } from '@marcbachmann/cel-js'
@@ -30,9 +30,9 @@ import {
 import { parseCel } from './celProgram.ts'
 import { kindOf } from './celSizes.ts'
 
-/** Of one expression, times the values that it runs for. */
+/** Bound on one expression, times the values that it runs for. */
 export const EXPRESSION_COST_LIMIT = 10_000_000
-/** Of all expressions of a schema. */
+/** Bound on all expressions of a schema. */
 export const SCHEMA_COST_LIMIT = 100_000_000
 
 const MAP_LITERAL = 30
@@ -140,7 +140,7 @@ const LOOPS: Readonly<Record<string, number>> = {
   transformMap: 3,
   transformMapEntry: 2,
 }
-/** What a loop begins with, where it makes something. */
+/** Cost of a loop's first value, where it makes something. */
 const BEGINNINGS: Readonly<Record<string, number>> = {
   map: LIST_LITERAL,
   filter: LIST_LITERAL,

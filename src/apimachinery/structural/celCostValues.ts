@@ -1,6 +1,6 @@
 /**
- * Values as the estimate of a rule's cost knows them: by the schema that a path leads to, else as far as upstream knows of what
- * functions make, which is most often a type without a size.
+ * Values as the estimate of a rule's cost knows them. The schema of a path gives them, else upstream's knowledge of functions' results,
+ * which is most often a type without a size.
  */
 import type { Schema } from '../schema.ts'
 import { memberNamed } from './celNames.ts'
@@ -16,12 +16,12 @@ export interface Value {
   schema?: Schema | undefined
   /** The schema of what a function has made: upstream knows its type and no size. */
   type?: Schema | undefined
-  /** Of a list's elements or a map's values, where no schema tells it. */
+  /** Values of a list's elements or a map's values, where no schema gives them. */
   element?: Value | undefined
   isUnknown?: boolean
-  /** Of a list: whether a loop has made it. */
+  /** Whether a loop has made the list. */
   isMade?: boolean
-  /** Of a map that a loop has made: one variable goes through its keys. */
+  /** Whether a loop has made the map: one variable goes through its keys. */
   isMap?: boolean
 }
 export function shapeOf(schema: Schema): { size: number; schema: Schema } {

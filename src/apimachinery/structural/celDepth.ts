@@ -34,7 +34,7 @@ export function tooDeep(root: ASTNode): string | undefined {
   return undefined
 }
 
-/** What the parser itself says of brackets and members. */
+/** The parser's own message about brackets and members. */
 export function wordedDepth(summary: string): string | undefined {
   return /^Exceeded maxDepth \((\d+)\)$/.test(summary)
     ? nowhere(summary.replace(/^Exceeded maxDepth \((\d+)\)$/, 'expression recursion limit exceeded: $1'))

@@ -1,6 +1,6 @@
 /**
- * Equality of CEL values, paid for as it goes: whoever compares lists of lists pays for what is really compared, also when
- * one list stands in them many times.
+ * Equality of CEL values, paid for as it goes. A comparison of lists of lists pays for the compared members, also when one list stands in
+ * them many times.
  */
 import { Optional, parse } from '@marcbachmann/cel-js'
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator'
@@ -14,7 +14,7 @@ export interface Comparable {
 /** Equality as the language has it, of its own types that hold no other values. */
 const equal = parse('a == b')
 
-/** What a list or a map costs before its members are looked at; a member that is looked up; a key that is listed. */
+/** Cost of a list or a map before its members, of a member that is looked up, and of a listed key. */
 const CONTAINER = 1
 const LOOK_UP = 2
 const LISTED = 0.5

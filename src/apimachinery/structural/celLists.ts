@@ -52,7 +52,7 @@ function sorted(items: readonly unknown[], keys: readonly unknown[]): unknown[] 
   return places.map(place => items[place])
 }
 
-/** Of what has an order. */
+/** Type of a value with an order. */
 function typeOf(value: unknown): string | undefined {
   if (value instanceof Date) return 'timestamp'
   if (value instanceof Duration) return 'duration'

@@ -16,7 +16,7 @@ const MERGED = 'mergedMap'
 /** Elements in the order of their keys, of a list of pairs. */
 const SORTED = 'sortedByKey'
 
-/** What the expansions call. */
+/** Functions that the expansions call. */
 export function addMacroFunctions(environment: Environment): void {
   registerAll(environment, {
     [`${KEYS}(dyn): list`]: (value: unknown) => {
@@ -43,8 +43,8 @@ function merged(maps: readonly CelMap[]): Map<unknown, unknown> {
 }
 
 /**
- * `source` without these macros; the same text when there are none. What a macro is applied to is written more than once, so
- * macros inside one another multiply. @throws Error when the text would have more than `limit` characters
+ * `source` without these macros; the same text when there are none. The target of a macro is written more than once, so macros inside one
+ * another multiply.
  */
 export function expandMacros(source: string, root: ASTNode, limit: number): string {
   const edits: { start: number; end: number; text: string }[] = []

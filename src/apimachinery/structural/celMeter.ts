@@ -1,6 +1,6 @@
 /**
- * Makes a compiled expression pay while it runs: for every part that is evaluated, and for every operator and function by the
- * sizes of its arguments, before it works.
+ * Makes a compiled expression pay while it runs. Every evaluated part has a price, and every operator and function one by the sizes of its
+ * arguments, charged before it works.
  */
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { WorkBudget } from '../workBudget.ts'
@@ -12,7 +12,7 @@ export interface Meter {
   budget: WorkBudget
 }
 
-/** What a part is to the one around it. */
+/** Role of a part in the one around it. */
 export type Role = 'part' | 'body' | 'range' | 'key'
 
 /** `all` and `exists` go on behind an error; making one takes as long as this many steps. */

@@ -26,7 +26,7 @@ export function celName(property: string): string | undefined {
 }
 
 const text: Schema = { type: 'string' }
-/** What rules see of the members that every resource has. */
+/** Members of every resource that rules see. */
 const RESOURCE_MEMBERS: Readonly<Record<string, Schema>> = {
   apiVersion: text,
   kind: text,

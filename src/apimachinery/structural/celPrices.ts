@@ -1,9 +1,9 @@
 /**
- * What the operators and functions of CEL cost beside being called, by the sizes of their arguments, and how large their results
- * may be. A price is paid before anything is built, so that nothing too large ever is.
+ * Prices of the operators and functions of CEL beside the call, by the sizes of their arguments, and bounds on their results. A price is
+ * paid before anything is built, so that nothing too large ever is.
  *
- * Prices follow upstream's runtime cost where it has one, so that what runs there runs here; they are higher where upstream
- * prices no allocation (lists that are put together) or where it is dearer here (time zones, large regular expressions).
+ * Prices follow upstream's runtime cost where it has one, so that an expression that runs there runs here. They are higher where upstream
+ * prices no allocation (joined lists), or where the work is dearer here (time zones, large regular expressions).
  * @see https://kubernetes.io/docs/reference/using-api/cel/#runtime-cost-budget
  */
 import { isMistakable } from '../jsonParse.ts'
@@ -16,14 +16,14 @@ import { occurrences } from './celText.ts'
 import { CelUrl } from './celUrls.ts'
 import { paidPattern } from './userPatterns.ts'
 
-/** Of what is turned into one number or version: large numbers take more than linear time to read. */
+/** Bound on a text that becomes one number or version: large numbers take more than linear time to read. */
 export const MAX_NUMBER_TEXT = 1024
 
 /** Where the library walks over characters that upstream counts for nothing. */
 const COUNT = 0.02
 /** Setting up a calendar for another time zone. */
 const TIME_ZONE = 500
-/** Upstream's is 350,000, which is for asking other servers; ours are asked once for each question. */
+/** Upstream's is 350,000, which is for requests to other servers; here each question costs one evaluation. */
 const AUTHORIZER_CHECK = 1000
 
 /** Pays for a call with these arguments, a method's receiver first. @throws Error when the result would be too large */
@@ -106,7 +106,7 @@ const reading: Price = (values, budget) => {
 
 const readingArgument: Price = ([, argument], budget) => budget.spend(textSize(argument) * READ)
 
-/** What becomes a number: `quantity`, `semver`. */
+/** Price of a reading as a number: `quantity`, `semver`. */
 const readingNumber: Price = (values, budget) => {
   const length = textSize(values[0])
   if (length > MAX_NUMBER_TEXT) {
@@ -151,7 +151,7 @@ const duration: Price = ([value], budget) => {
 const textInText = (text: unknown, part: unknown, budget: WorkBudget): void =>
   budget.spend(Math.ceil(textSize(text) * READ) * Math.max(1, Math.ceil(textSize(part) * READ)))
 
-/** Of strings; of a namespace's two lists. */
+/** Price for strings; for a namespace's two lists. */
 const contains: Price = (values, budget) => {
   if (typeof values[0] === 'string') textInText(values[0], values[1], budget)
   else everyPair(values, budget)
@@ -234,7 +234,7 @@ function shownSize(value: unknown, budget: WorkBudget, longest = LONGEST_NUMBER)
   return length
 }
 
-/** Of a list; keys and values of a map. */
+/** Members of a list; keys and values of a map. */
 function membersOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
   if (!isMap(value)) return undefined
@@ -279,7 +279,7 @@ const mapOf: Price = ([pairs], budget) => {
 
 const check: Price = (_, budget) => budget.spend(AUTHORIZER_CHECK)
 
-/** Of URLs: what is percent-encoded is nine times as long. */
+/** Growth of URLs: percent-encoded text is nine times as long. */
 const ENCODED = 9
 
 function prices(all: Readonly<Record<string, Price>>): ReadonlyMap<string, Price> {

@@ -1,6 +1,6 @@
 /**
- * One compiled CEL expression, bounded: the size of its text, the depth of its tree, the work of an evaluation and the size of
- * what it makes have limits, and its regular expressions run in linear time, so no expression can hang or end the server.
+ * One compiled CEL expression, bounded. The size of its text, the depth of its tree, the work of an evaluation and the size of its results
+ * have limits. Its regular expressions run in linear time, so no expression can hang or end the server.
  */
 import {
   type ASTNode,
@@ -25,7 +25,7 @@ import { REPLACED } from './celText.ts'
 import { boundTypeDepth } from './celTypeDepth.ts'
 import { CelTypeMismatch, typeOfRule } from './celTypes.ts'
 
-/** Of an expression with its macros written out, which may repeat what they are applied to. */
+/** Bound on an expression with its macros written out, which may repeat their targets. */
 const MAX_EXPANDED_CHARACTERS = 4 * MAX_EXPRESSION_CHARACTERS
 /** Cost of one evaluation, in upstream's units and with its limit. */
 export const MAX_EVALUATION_COST = 1_000_000
@@ -60,7 +60,7 @@ export class CelCallCostError extends CelBudgetError {
   }
 }
 
-/** What all expressions of an object or of a policy may cost together. */
+/** Common budget for all expressions of an object or of a policy. */
 export function celBudget(cost: number, isLate?: TimeBound): WorkBudget {
   const why = 'validation failed due to running out of cost budget, no further validation rules will be run'
   return new WorkBudget(cost, () => new CelBudgetError(why), isLate)
@@ -222,7 +222,7 @@ function schemaOf(args: ASTNode['args'], schema: Schema | undefined): Schema | u
   return above === undefined || isOpen(above) ? undefined : memberNamed(above, owner.args[1])
 }
 
-/** Schemas whose members are not all listed. Of fields that a schema lets be, rules see none. */
+/** Schemas whose members are not all listed. Rules see no fields that a schema merely preserves. */
 function isOpen(schema: Schema): boolean {
   return schema.type !== 'object' || schema.additionalProperties !== undefined
 }

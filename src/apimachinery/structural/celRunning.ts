@@ -1,6 +1,6 @@
 /**
- * The budget of the expression that runs: functions get their arguments and nothing else, and some know only on their way how
- * much work they are. An evaluation never waits, so there is one at a time; inside of it another one may run.
+ * The budget of the expression that runs. Functions get their arguments and nothing else, and some learn only on their way how much work
+ * they are. An evaluation never waits, so there is one at a time; inside of it another one may run.
  */
 import type { WorkBudget } from '../workBudget.ts'
 

@@ -32,8 +32,8 @@ export function hasBound(schema: Schema): boolean {
 }
 
 /**
- * The number of values of the schema that fit into a request: upstream counts so often a rule that stands anywhere below a list
- * or map without a bound, however many of these are nested.
+ * The number of values of the schema that fit into a request. Upstream counts a rule so often that stands anywhere below a list or map
+ * without a bound, however many of these are nested.
  */
 export function maxCount(schema: Schema): number {
   return Math.floor(MAX_REQUEST_BYTES / (minBytes(schema) + 1))

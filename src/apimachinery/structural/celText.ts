@@ -5,8 +5,8 @@ import { runningBudget } from './celRunning.ts'
 import { paidSteps, userPattern } from './userPatterns.ts'
 
 /**
- * Functions of the library that rules are rewritten not to call: its `matches` runs on a backtracking engine, and its
- * conversions to ASCII change more than ASCII, so that texts grow.
+ * Functions of the library that rules are rewritten not to call. Its `matches` runs on a backtracking engine, and its conversions to ASCII
+ * change more than ASCII, so that texts grow.
  */
 export const REPLACED: ReadonlyMap<string, string> = new Map([
   ['matches', 'matchesLinear'],

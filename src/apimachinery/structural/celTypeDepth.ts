@@ -1,14 +1,13 @@
 /**
- * The CEL library names the type of every list and map that it meets, `list<map<string, list<int>>>`, and keeps each for as
- * long as the process lives. Values that users nest differently each time would fill the memory, so types are told only so
- * deep: further inside, anything goes.
+ * The CEL library names the type of every list and map that it meets, `list<map<string, list<int>>>`. It keeps each for as long as the
+ * process lives. Values with ever new nesting would fill the memory, so types have a bounded depth: further inside, anything goes.
  */
 import type { Environment } from '@marcbachmann/cel-js'
 
 /** Levels of lists and maps: more than functions ask for. */
 const MAX_DEPTH = 4
 
-/** What the library's registry of types is, as far as it is used here. */
+/** The part of the library's registry of types that is used here. */
 interface Type {
   readonly kind: string
   readonly keyType?: Type

@@ -1,6 +1,6 @@
 /**
- * Types of the parts of a rule, as far as its schema tells them. The library takes `self` for anything; upstream knows what it
- * is and refuses a rule whose parts do not go together. What is not known here is `dyn` and goes with everything.
+ * Types of the parts of a rule, as far as its schema tells them. The library takes `self` for anything; upstream knows what it is and
+ * refuses a rule whose parts do not go together. An unknown type is `dyn` and goes with everything.
  * @see https://kubernetes.io/docs/reference/using-api/cel/#type-checking
  */
 import type { ASTNode } from '@marcbachmann/cel-js'
@@ -10,9 +10,9 @@ import { userPattern } from './userPatterns.ts'
 
 interface Type {
   name: string
-  /** Of lists and maps. */
+  /** Element of lists and maps. */
   element?: Type
-  /** Of objects. */
+  /** Schema of objects. */
   schema?: Schema
 }
 type Scope = ReadonlyMap<string, Type>
@@ -33,7 +33,7 @@ const BOOL = type('bool')
 const INT = type('int')
 const STRING = type('string')
 const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double'])
-/** What has no null. */
+/** Types without null. */
 const VALUES: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'string', 'bool', 'bytes'])
 const OF_FORMATS: Readonly<Record<string, string>> = {
   byte: 'bytes',

@@ -1,4 +1,4 @@
-/** `allOf`, `anyOf`, `oneOf` and `not` of a structural schema. What is inside of them is never ratcheted. */
+/** `allOf`, `anyOf`, `oneOf` and `not` of a structural schema. Their content is never ratcheted. */
 import { fieldError } from '../fieldErrors.ts'
 import type { Schema } from '../schema.ts'
 import { type Check, newRun, type Run, report } from './validationRun.ts'
@@ -55,7 +55,7 @@ function oneOfCheck(one: Check[]): Check {
   }
 }
 
-/** Whether the value is valid; nothing is told. */
+/** Whether the value is valid, without errors. */
 function holds(check: Check, value: unknown, run: Run): boolean {
   const { isProbe, failed } = run
   run.isProbe = true

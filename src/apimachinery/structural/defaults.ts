@@ -30,13 +30,13 @@ export function hasDefaults(schema: Schema): boolean {
   return planOf(schema) !== null
 }
 
-/** What there is to do at one schema node; `undefined` when there is nothing to do there or below. */
+/** Work at one schema node; `undefined` when there is none there or below. */
 interface Plan {
   defaults: { name: string; value: Json; nullable: boolean; characters: number }[]
   members: [name: string, schema: Schema][]
   additional: Schema | undefined
   items: Schema | undefined
-  /** What there is to look for in an object. */
+  /** Number of look-ups in an object. */
   looks: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * How much checking one object may take. Whether an object is refused depends on units alone, which are the same on every
- * machine; time only says how long a thread may be held up.
+ * How much checking one object may take. Units alone decide whether an object is refused, which are the same on every machine; time only
+ * bounds the hold-up of a thread.
  */
 import { type TimeBound, threadTimeBound } from '../threadTime.ts'
 
@@ -9,9 +9,9 @@ export interface Effort {
   schemaUnits: number
   /** For all rules together. */
   ruleUnits: number
-  /** Of both together. */
+  /** Time bound of both together. */
   isLate: TimeBound
-  /** What is not enough refuses nothing: whoever asked hears {@link UnfinishedCheck}. */
+  /** An exhausted trial refuses nothing: the caller gets {@link UnfinishedCheck}. */
   isTrial: boolean
 }
 
@@ -24,8 +24,8 @@ export class UnfinishedCheck extends Error {
 }
 
 /**
- * What the schema may cost one object: a unit for each schema that a value is compared with. Sensible objects have some thousand
- * values, and large ones a hundred thousand; a schema multiplies that by its branches.
+ * Cost bound of a schema for one object: a unit for each schema that a value is compared with. Sensible objects have some thousand values,
+ * and large ones a hundred thousand; a schema multiplies that by its branches.
  */
 export const MAX_SCHEMA_UNITS = 1_000_000
 /** Cost of all rules of one object, as upstream's. */

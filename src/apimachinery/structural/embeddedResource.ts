@@ -1,4 +1,4 @@
-/** What every embedded resource (`x-kubernetes-embedded-resource`) has to be, whatever its own schema says. */
+/** Rules for every embedded resource (`x-kubernetes-embedded-resource`), beside its own schema. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { typeErrors } from '../go/typeErrors.ts'

@@ -111,7 +111,7 @@ function isCidr(value: string): boolean {
   return version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
-/** What may stand in a request line: an absolute path or a URI with a scheme. */
+/** Targets of a request line: an absolute path or a URI with a scheme. */
 function isRequestUri(value: string): boolean {
   if (/[\s\p{Cc}]/u.test(value)) return false
   return value.startsWith('/') || /^[A-Za-z][A-Za-z0-9+.-]*:./.test(value)

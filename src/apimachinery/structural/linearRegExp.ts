@@ -1,11 +1,11 @@
 /**
- * Users' regular expressions (RE2 syntax, as Go's), matched in time linear in the text for each instruction of the pattern. A
- * large pattern on a long text is still much, and how much is known only on the way: so it is told step by step.
+ * Users' regular expressions (RE2 syntax, as Go's), matched in time linear in the text for each instruction of the pattern. A large pattern
+ * on a long text is still much work, known only on the way: it is reported step by step.
  * @see https://github.com/google/re2/wiki/Syntax
  */
 import { RE2JS } from 're2js'
 
-/** Told of work while a match is looked for: instructions looked at. What it throws ends the match. */
+/** Called with the work of a match: instructions looked at. An error that it throws ends the match. */
 export type Steps = (count: number) => void
 
 export interface LinearRegExp {
@@ -68,7 +68,7 @@ export function compileLinearRegExp(pattern: string): LinearRegExp {
 
 const free: Steps = () => {}
 
-/** What the library's engines are, as far as they are watched: each tells what it does where that can be much for a character. */
+/** The observed part of the library's engines: each reports its work where a character can cause much. */
 interface Engine {
   readonly dfa: Automaton
   doExecuteNFA(input: unknown, at: number, anchor: number, captures: number, behind?: unknown): unknown

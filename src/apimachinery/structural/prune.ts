@@ -20,8 +20,8 @@ export function pruneUnknown(object: unknown, schema: Schema | undefined): strin
 }
 
 /**
- * The paths as upstream tells them of custom resources: those of metadata, those that the schema does not have in the order of
- * their text, those of metadata of embedded resources.
+ * The paths in upstream's order for custom resources: metadata, then unknown ones in the order of their text, then metadata of embedded
+ * resources.
  */
 export function inOrderOfText(paths: readonly string[]): string[] {
   const rank = (path: string): number => (path.startsWith('metadata.') ? 0 : path.includes('.metadata.') ? 2 : 1)

@@ -1,6 +1,6 @@
 /**
- * What an update leaves as it was may stay invalid, so that a stricter schema does not lock objects up. This is when a value
- * counts as left as it was.
+ * A value that an update leaves as it was may stay invalid, so that a stricter schema does not lock objects up. This is when a value counts
+ * as left as it was.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting
  */
 import { isRecord } from '../object.ts'
@@ -10,8 +10,8 @@ import { elementKey } from './listTypes.ts'
 import { NONE } from './validationRun.ts'
 
 /**
- * Elements of a `map` list may have changed places. An object with members that its schema does not describe counts as changed,
- * as upstream; so does one with metadata, of which schemas say little, and with it every whole object.
+ * Elements of a `map` list may have changed places. An object with members that its schema does not describe counts as changed, as
+ * upstream. So does one with metadata, of which schemas describe little, and with it every whole object.
  */
 export function isUnchanged(schema: Schema, value: unknown, old: unknown, known: Known): boolean {
   if (typeof value !== 'object' || value === null) return equalJson(value, old)
@@ -24,7 +24,7 @@ export function isUnchanged(schema: Schema, value: unknown, old: unknown, known:
   return isSame
 }
 
-/** What was compared before in one validation: what is in one another is asked for at every level. */
+/** Earlier comparisons in one validation: nested values come again at every level. */
 export type Known = Map<object, boolean>
 
 function sameElements(schema: Schema, list: readonly unknown[], old: readonly unknown[], known: Known): boolean {

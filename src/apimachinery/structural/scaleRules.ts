@@ -1,4 +1,4 @@
-/** What a custom resource with `/scale` has to hold at the paths of its scale, whatever its schema says. */
+/** Rules for a custom resource with `/scale` at the paths of its scale, beside its schema. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { goPrint, goType } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'

@@ -1,14 +1,16 @@
 /**
- * Whether there is nothing to do about an object that was sent: no null, no field that its schema does not know, no value of
- * another type, and nothing empty that Go would leave out. Nearly all objects are so, and one look at each value tells it, where to
- * find out what is wrong, and to put it right, takes one for each of these (`nulls.ts`, `prune.ts`, `typeErrors.ts`,
- * `emptyFields.ts`). It may say no of an object that all of them would leave alone; never yes of another.
+ * Whether a received object needs no work: no null, no unknown field, no value of another type, and nothing empty that Go would leave out.
+ * Nearly all objects are so, and one look at each value proves it. The search for faults, and their repair, takes a look for each of these
+ * (`nulls.ts`, `prune.ts`, `typeErrors.ts`, `emptyFields.ts`). It may say no of an object that all of them would leave alone; never yes of
+ * another.
  */
 import { typeErrors } from '../go/typeErrors.ts'
 import type { Schema } from '../schema.ts'
 import { resourceRootSchema } from './objectMetaSchema.ts'
 
-/** What one schema node asks of a value. Made where an object has one: a definition may describe much more than anybody says. */
+/**
+ * Demands of one schema node on a value. Made where an object has one: a definition may describe much more than any object has.
+ */
 class Form {
   readonly type: Schema['type']
   /** Not all values of the type will do. */
@@ -35,7 +37,7 @@ class Form {
       (type === undefined && properties === undefined && additionalProperties === undefined)
   }
 
-  /** Of a member that the schema names. */
+  /** Form of a member that the schema names. */
   member(name: string): Form | undefined {
     const known = this.#members.get(name)
     if (known !== undefined) return known
@@ -48,7 +50,7 @@ class Form {
     return form
   }
 
-  /** Of all other members; `undefined`: there must be none. */
+  /** Form of all other members; `undefined`: there must be none. */
   get others(): Form | undefined {
     const { additionalProperties } = this.#schema
     return typeof additionalProperties === 'object' ? formOf(additionalProperties) : this.#isOpen ? ANYTHING : undefined
@@ -82,13 +84,13 @@ function rootOf(schema: Schema): Form {
   return form
 }
 
-/** More is asked than the type. */
+/** The schema demands more than the type. */
 function isSpecial({ type, format, 'x-kubernetes-int-or-string': intOrString }: Schema): boolean {
   if (intOrString === true || format === 'quantity') return true
   return type === 'string' ? format === 'date-time' || format === 'byte' : type === 'integer' && format === 'int32'
 }
 
-/** Of what nobody describes; nulls in it are looked at in another way, too. */
+/** Form of undescribed values; nulls in them are looked at in another way, too. */
 const ANYTHING = new Form({})
 
 /**

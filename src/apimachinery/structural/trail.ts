@@ -1,6 +1,6 @@
 /** The way from the root of an object to the value at hand; written as text only when somebody needs the text. */
 export type Trail = Step[]
-/** The name of a member, the index of an element, or the key of a map where it is told as such. */
+/** The name of a member, the index of an element, or the key of a map where paths show it as such. */
 export type Step = string | number | { key: string }
 
 /** `spec.containers[0].name`, behind `base`. */

@@ -1,12 +1,12 @@
 /**
- * Regular expressions of schemas and of rules, compiled once. Rules may build them at run time, so the size of each and the
- * number of those kept are bounded: `(a{1000})(b{1000})` is a short text and a large program.
+ * Regular expressions of schemas and of rules, compiled once. Rules may build them at run time, so the size of each and the number of
+ * retained ones are bounded. `(a{1000})(b{1000})` is a short text and a large program.
  */
 import { BoundedCache } from '../boundedCache.ts'
 import type { WorkBudget } from '../workBudget.ts'
 import { compileLinearRegExp, type LinearRegExp, type Steps } from './linearRegExp.ts'
 
-/** What compiles within a tenth of a second and into a few MB; Kubernetes' own patterns have some hundreds. */
+/** Bound within which a pattern compiles in a tenth of a second and into a few MB; Kubernetes' own patterns have some hundreds. */
 export const MAX_SIZE = 16 * 1024
 /** Characters. A text that was sent may become a pattern: to look through a megabyte each time that a rule asks takes too long. */
 export const MAX_LENGTH = 64 * 1024
@@ -24,7 +24,7 @@ const COMPILE = 5
 const COMPILE_ANY = 50
 /** For each character of it. */
 const LOOK = 0.05
-/** Of the budget for an instruction that is looked at while a match is looked for. */
+/** Cost of an instruction of a match, in units of the budget. */
 const STEP = 0.2
 
 /** @throws the budget's error, or Error for a pattern that is too large or no RE2 pattern */
@@ -38,7 +38,7 @@ export function paidPattern(source: string, budget: WorkBudget): LinearRegExp {
   return userPattern(source)
 }
 
-/** What matching tells its steps to. */
+/** Receiver of a match's steps. */
 export function paidSteps(budget: WorkBudget): Steps {
   return count => budget.spend(count * STEP)
 }
@@ -74,7 +74,7 @@ const REPETITION = /\{(\d+)(?:,(\d*))?\}/y
 /** A group that is open, in parts. */
 interface Group {
   before: number
-  /** What a repetition would repeat. */
+  /** End of the repeated part. */
   last: number
 }
 

@@ -30,9 +30,9 @@ import {
 } from './validationRun.ts'
 
 /**
- * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is
- * what the value replaces: what an update leaves as it was may stay invalid (`ratcheting.ts`); `warn` is told of the rules that
- * it breaks. Validation rules run unless the schema is broken in a way that would break them too.
+ * Empty when the value is valid. `path` names the value in messages (`spec`); the default is the root of an object. `old` is the replaced
+ * value: a value that an update leaves as it was may stay invalid (`ratcheting.ts`); `warn` receives the rules that it breaks. Validation
+ * rules run unless the schema is broken in a way that would break them too.
  * @throws UnfinishedCheck when `effort` (default: a full one) is a trial and too small
  */
 type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn, effort?: Effort) => FieldError[]
@@ -186,7 +186,7 @@ function enumCheck(schema: Schema): Check | undefined {
   }
 }
 
-/** Of the budget for a character that is counted or compared with a format. */
+/** Cost of a character that is counted or compared with a format, in units of the budget. */
 const LOOK = 0.02
 
 function stringCheck(schema: Schema): ((value: string, run: Run) => void) | undefined {
@@ -202,7 +202,7 @@ function stringCheck(schema: Schema): ((value: string, run: Run) => void) | unde
       const why = `in body must be of type ${format}: ${JSON.stringify(value)}`
       report(run, path => fieldError.typeInvalid(path, value, `${path} ${why}`), value.length)
     }
-    // only the first of these is told
+    // only the first of these is reported
     if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
       report(run, path => fieldError.tooLong(path, maxLength))
     } else if (minLength !== undefined && characters(value) < minLength) {
@@ -274,7 +274,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
 
-/** Of the budget, as for other errors. */
+/** Cost of an error, as for others. */
 const LIST_ERROR = 100
 
 function listCheck(schema: Schema): ((value: unknown[], run: Run, old: unknown) => void) | undefined {
@@ -369,7 +369,7 @@ function objectCheck(schema: Schema): ((value: Record<string, unknown>, run: Run
       for (const error of found) run.embedded.push(error)
     }
     run.budget.spend((members.length + required.length) * READ)
-    // what is there is compared with what was there before what lacks is told
+    // present members are compared with the former ones before missing ones are reported
     const isUpdate = old !== NONE
     if (!isUpdate) for (const name of required) if (!has(value, name)) under(run, name, requiredError)
     for (const [name, check] of members) {

@@ -1,22 +1,22 @@
-/** What the checks of one validation share: where they are, what they found, and what they may still look at. */
+/** Shared state of one validation's checks: their place, their findings, and their remaining budget. */
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { READ, WorkBudget } from '../workBudget.ts'
 import type { Effort } from './effort.ts'
 import { type Trail, trailText } from './trail.ts'
 
-/** For an error that is told, besides its text. */
+/** Cost of a reported error, besides its text. */
 const ERROR = 100
 
-/** What a run carries along; errors are worded only when there are some. */
+/** State of a run; errors are worded only when there are some. */
 export interface Run {
   base: string
   trail: Trail
   errors: FieldError[]
-  /** Of embedded resources and of lists with keys: what upstream checks after the schema, and does not ratchet by value. */
+  /** Errors of embedded resources and of lists with keys: upstream checks them after the schema, and does not ratchet them by value. */
   embedded: FieldError[]
   lists: FieldError[]
   budget: WorkBudget
-  /** Whether somebody only asks if the value is valid: no error is told, the first one sets `failed` and ends it. */
+  /** Whether only validity matters: errors are not worded, the first one sets `failed` and ends it. */
   isProbe: boolean
   failed: boolean
   /** Objects and lists that were compared with what they replace. */

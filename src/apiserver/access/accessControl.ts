@@ -158,7 +158,7 @@ export class AccessControl {
       if (this.#isDraining && !HEALTH_PATH.test(asked.info.path)) throw shuttingDown()
       return asked
     }
-    // Of a space that somebody may not enter nothing is told, not even that it is there.
+    // A user who may not enter a space learns nothing of it, not even that it exists.
     if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, asked)
     throw decision.refusal
   }
@@ -323,8 +323,8 @@ function hasImpersonation(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Deliberately the same for spaces that do not exist and for spaces that are closed to the user, who therefore goes by their own
- * name and not by that of the stranger that they are there.
+ * Deliberately the same for spaces that do not exist and for spaces that are closed to the user. The message names users by their own name,
+ * and not by that of the stranger that they are there.
  */
 function noAccess(user: UserInfo, info: RequestInfo): StatusError {
   const path = `/clusters/${info.space ?? ROOT}${info.path}`

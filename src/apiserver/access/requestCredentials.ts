@@ -50,7 +50,7 @@ export class RequestCredentials {
     return credentials
   }
 
-  /** What the page itself has brought. */
+  /** Credentials that the page itself has brought. */
   #ofPage({ headers, socket }: RawRequest): Credentials {
     const token = tokenIn(headers)
     if (token !== undefined) return { token }

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { statusError } from '../../apimachinery/errors.ts'
 
-/** What follows is the token in base64url without padding. */
+/** The rest is the token in base64url without padding. */
 export const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.'
 
 /**

@@ -11,7 +11,7 @@ import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts'
 import { withoutMessageTypes } from './celMessages.ts'
 
-/** What expressions can name. `params` and `variables` are there for policies. */
+/** Names in expressions. `params` and `variables` are there for policies. */
 const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
 export type AdmissionVariable = (typeof ADMISSION_VARIABLES)[number]
 export type AdmissionVariables = Partial<Record<AdmissionVariable, unknown> & AuthorizerVariables>
@@ -90,7 +90,7 @@ export function admissionEnvironment(variables: Readonly<Record<string, string>>
   return environment
 }
 
-/** What the compiler says, as upstream's users know it. A field is shown at its dot. */
+/** The compiler's message, as upstream's users know it. A field is shown at its dot. */
 export function wordedAsUpstream(message: string): string {
   const field = /^(ERROR: <input>:\d+:)(\d+): No such key: (\S+)\n([\s\S]*)\.\^$/.exec(message)
   if (field) return `${field[1]}${Number(field[2]) - 1}: undefined field '${field[3]}'\n${field[4]}^`

@@ -65,7 +65,7 @@ interface AdmissionChainDeps {
   webhooks: WebhookClient
   /** Names of plug-ins, as of kube-apiserver's `--disable-admission-plugins`; `ServiceAccount` can be left out. */
   disabledPlugins?: readonly string[]
-  /** What is not judged here. Absent: everything is. */
+  /** Objects that are judged elsewhere. Absent: none. */
   elsewhere?: Elsewhere | undefined
   tree: SpaceTree
   externalUrl: () => string
@@ -73,7 +73,7 @@ interface AdmissionChainDeps {
   /** Long work of the process. */
   turns: WorkTurns
   kubernetesService: KubernetesService
-  /** Who may do what about placement; the last to have a say. */
+  /** Rights on placement; the last step. */
   authority: readonly Admission[]
   clock: () => Date
   randomBytes: (size: number) => Buffer
@@ -87,7 +87,7 @@ export interface AdmissionChain {
   /** From now on policies get their status, through `registry`. */
   start(registry: Registry): void
   stop(): Promise<void>
-  /** What acts in a space has become other than it was. */
+  /** The acting objects of a space have changed. */
   rethink(space: string): void
   /** A space is gone. */
   forgetSpace(space: string): void

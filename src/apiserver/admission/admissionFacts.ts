@@ -1,4 +1,4 @@
-/** What expressions of admission know of one request: as CEL values here, as JSON for a thread. Each is made when it is asked for. */
+/** Facts about one request for expressions of admission: as CEL values here, as JSON for a thread. Each is made on demand. */
 import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
 import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'

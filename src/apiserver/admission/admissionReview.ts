@@ -40,9 +40,9 @@ export function admissionReview(
   }
 }
 
-/** What is wrong with an answer; the message is for administrators, see {@link WebhookCallError}. */
+/** Fault of an answer; the message is for administrators, see {@link WebhookCallError}. */
 export class InvalidReview extends Error {
-  /** What everybody may hear of it. */
+  /** Public part of the message. */
   readonly openly: string
 
   /** `answered`: what shows the answer, put behind what is open. */
@@ -59,7 +59,7 @@ export function readReview(answer: unknown, version: ReviewVersion, uid: string)
   const response = isRecord(answer.response) ? answer.response : undefined
   if (response === undefined) throw new InvalidReview('webhook response was absent')
   if (version === 'v1') {
-    // an answer that does not say what it is is taken for what was asked for
+    // an answer without a type counts as the requested one
     const apiVersion = str(answer, 'apiVersion') || 'admission.k8s.io/v1'
     const kind = str(answer, 'kind') || 'AdmissionReview'
     if (apiVersion !== 'admission.k8s.io/v1' || kind !== 'AdmissionReview') {

@@ -1,6 +1,6 @@
 /**
- * Where webhooks may be: names and address ranges, judged by the address that is really connected to, so that a name cannot
- * mean one thing when it is checked and another when it is dialled.
+ * Allowed places of webhooks: names and address ranges, judged by the address of the actual connection. A name cannot so mean one thing
+ * when it is checked and another when it is dialled.
  *
  * Without a list everything is allowed but what is closed: {@link isClosed}, and the addresses of the server's own interfaces.
  * With one, a range allows its addresses, closed or not, and a name allows whatever it resolves to, as long as that is not
@@ -23,7 +23,7 @@ type Resolve = (
 
 /** The address is not among those that the server may connect to. */
 export class HostRefused extends Error {
-  /** The message without what a name leads to, which not everybody shall hear. */
+  /** The message without the addresses of a name, which are not public. */
   readonly openly: string
 
   constructor(host: string, address: string) {
@@ -36,7 +36,7 @@ export class HostRefused extends Error {
 
 export class AllowedHosts {
   readonly #ranges = new BlockList()
-  /** What stands between the `*` of each name. */
+  /** Parts between the `*` of each name. */
   readonly #names: string[][] = []
   #everything = false
   readonly #own: () => readonly string[]

@@ -22,8 +22,8 @@ export interface Shown {
 }
 
 /**
- * `null` where the operation has none: CREATE has no old object, DELETE no new one. Not to be changed: where they are of that version
- * already they are the request's own, as a space may have thousands of webhooks and policies that look at a large object.
+ * `null` where the operation has none: CREATE has no old object, DELETE no new one. Not to be changed. Objects of that version already are
+ * the request's own, as a space may have thousands of webhooks and policies that look at a large object.
  */
 export function shownAs(request: AdmissionRequest, type: ResourceType): Shown {
   const { operation, object, old, view } = request
@@ -59,7 +59,7 @@ export function takeBack(request: AdmissionRequest, type: ResourceType, changed:
   Object.assign(object, stored)
 }
 
-/** The kind that a webhook or a policy is told for `type`. */
+/** The kind in a webhook's or a policy's view of `type`. */
 function kindOf(request: AdmissionRequest, type: ResourceType): Kind {
   const { view } = request
   if (view) return { group: view.group, version: view.version, kind: view.kind }

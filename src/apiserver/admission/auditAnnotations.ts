@@ -1,5 +1,5 @@
 /**
- * What admission writes into the audit event of a request. Nothing happens for requests that nobody audits.
+ * Annotations of admission in the audit event of a request. Unaudited requests cost nothing.
  * @see https://kubernetes.io/docs/reference/labels-annotations-taints/audit-annotations/
  */
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
@@ -13,7 +13,7 @@ export function annotate({ annotate: take }: WriteContext, key: string, value: s
   take(key, value, level)
 }
 
-/** What one mutating webhook did, under its round (from 0) and its place among the webhooks of the space. */
+/** Action of one mutating webhook, under its round (from 0) and its place among the webhooks of the space. */
 export class MutationNotes {
   readonly #context: WriteContext
   readonly #place: string
@@ -33,7 +33,7 @@ export class MutationNotes {
     this.#note('mutation.webhook.admission.k8s.io', json({ ...this.#who, mutated }))
   }
 
-  /** It shows parts of the object, so it is told only where the object is. */
+  /** It shows parts of the object, so it is written only where the object is. */
   patched(patch: unknown): void {
     const operations = Array.isArray(patch) ? patch.map(sorted) : patch
     const value = json({ ...this.#who, patch: operations, patchType: 'JSONPatch' })

@@ -154,7 +154,7 @@ const FUNCTIONS: Record<string, (...args: never[]) => unknown> = {
 
 export type AuthorizerVariables = { authorizer: unknown; [REQUEST_RESOURCE]: unknown }
 
-/** Whose rights are asked for, and those to what. */
+/** User and target of an authorization question. */
 export interface AuthorizerFacts {
   space: string
   user: UserInfo
@@ -186,7 +186,7 @@ export async function withAnswers<T>(authorizer: Authorizer, run: (answers: Answ
   }
 }
 
-/** What comes of it, to be looked at later. */
+/** Outcome for a later look. */
 export function attempt<T>(run: () => T): { value: T } | { error: unknown } {
   try {
     return { value: run() }

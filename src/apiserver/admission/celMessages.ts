@@ -1,7 +1,6 @@
 /**
- * Message literals of mutation expressions (`Object{…}`, `Object.spec{…}`, `JSONPatch{…}`), which our CEL library does not
- * know, as the map literals that they mean; `jsonpatch.escapeKey` as a plain function, `authorizer.requestResource` as a plain
- * variable.
+ * Message literals of mutation expressions (`Object{…}`, `Object.spec{…}`, `JSONPatch{…}`) as equivalent map literals, for the CEL library
+ * does not know them. `jsonpatch.escapeKey` becomes a plain function, `authorizer.requestResource` a plain variable.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
  */
 import { REQUEST_RESOURCE } from './celAuthorizer.ts'

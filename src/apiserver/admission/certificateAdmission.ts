@@ -1,6 +1,6 @@
 /**
- * What is special about writing CertificateSigningRequests: the server says who asks, only who may approve for a signer
- * approves, only who may sign for it signs, and nobody asks for a group that reaches beyond the space.
+ * Rules for CertificateSigningRequests. The server records the requester. Approval and signing need the right for the signer. No request
+ * may name a group that reaches beyond the space.
  *
  * Upstream has these as the admission plug-ins CertificateApproval, CertificateSigning and CertificateSubjectRestriction.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#authorization
@@ -53,7 +53,7 @@ function prepareRequest({ context, object }: AdmissionRequest): void {
   object.spec = spec
 }
 
-/** Says who may be asked for, of requests that are in order: nothing but a readable one gets here. */
+/** Judges the subjects of well-formed requests: nothing but a readable one gets here. */
 export const certificateSubjects: Admission = {
   stage: 'validate',
   handles: (type, operation) =>

@@ -1,16 +1,15 @@
 /**
- * Addresses at which no webhook is, unless the operator says so: those that lead back to the server's host or its link, those
- * that are private to a site by their kind, and those where providers of machines answer the machine about itself. Whoever may
- * write webhooks would read there what is the operator's.
+ * Addresses closed to webhooks unless the operator opens them. They lead back to the server's host or its link, or are private to a site by
+ * their kind. At others, providers of machines answer the machine about itself. An author of webhooks would read the operator's data there.
  *
- * Ranges are those of the registries of special addresses; the private ranges of IPv4 and the shared one are not among them,
- * since that is where most webhooks are. Some IPv6 addresses stand for an IPv4 address: they mean what it means.
+ * Ranges are those of the registries of special addresses. The private ranges of IPv4 and the shared one are not among them, since that is
+ * where most webhooks are. Some IPv6 addresses stand for an IPv4 address: they mean the same.
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 import { BlockList, isIP } from 'node:net'
 
-/** What an address says to sockets: without the zone of an interface. */
+/** Meaning of an address to sockets: without the zone of an interface. */
 export function bareAddress(address: string): string {
   const zone = address.indexOf('%')
   return zone < 0 ? address : address.slice(0, zone)

@@ -1,6 +1,6 @@
 /**
- * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a
- * projection of the store, so that a request learns with one look into a map that none concerns it.
+ * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a projection of the
+ * store. One look into a map so shows that none concerns a request.
  */
 
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -16,7 +16,7 @@ interface ConfigurationLogOptions {
   mark?: string
   /** Objects that are none of this. */
   ignores?: (object: KubeObject) => boolean
-  /** Which objects act in their space; the others are kept aside. Absent: all. Whoever gives it tells of changes by `rethink`. */
+  /** Which objects act in their space; the others are kept aside. Absent: all. Its provider reports changes by `rethink`. */
   nature?: Pick<Nature, 'acts'>
 }
 
@@ -67,7 +67,7 @@ export class ConfigurationLog {
     }
   }
 
-  /** What acts in a space has become other than it was. */
+  /** The acting objects of a space have changed. */
   rethink(space: string): void {
     for (const { group, resource } of this.#options.resources) {
       const name = groupResourceName({ group, resource })
@@ -83,7 +83,7 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.spaces() ?? []
   }
 
-  /** Asked about each write, of each of them: not by a name that were put together for it. */
+  /** Called for each write and each of them: without a name that were put together for it. */
   has(space: string, resource: GroupResource): boolean {
     let settings = this.#asked.get(resource)
     if (settings === undefined) {
@@ -103,7 +103,7 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.get(space, namespace, name)
   }
 
-  /** Of those that act in a namespace, or, where `''`, of those that are in none. */
+  /** Size of those that act in a namespace, or, where `''`, outside of any. */
   size(space: string, resource: GroupResource, namespace: string): SettingsSize {
     return this.#known.get(groupResourceName(resource))?.size(space, namespace) ?? NOTHING
   }
@@ -158,11 +158,11 @@ interface Place {
   sorted: readonly KubeObject[] | undefined
 }
 
-/** Of one kind. No empty maps inside. */
+/** Settings of one kind. No empty maps inside. */
 class Settings {
   /** By space, and by namespace. */
   readonly #spaces = new Map<string, Map<string, Place>>()
-  /** What was asked for of all namespaces together since the last change, by space. */
+  /** Lists over all namespaces since the last change, by space. */
   readonly #all = new Map<string, readonly KubeObject[]>()
 
   spaces(): string[] {

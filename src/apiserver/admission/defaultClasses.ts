@@ -1,6 +1,6 @@
 /**
- * Objects that name no class get the default one: claims their storage class, ingresses their ingress class; and a new node
- * starts as one that is not ready.
+ * Objects without a class get the default one: claims their storage class, ingresses their ingress class. A new node starts as one that is
+ * not ready.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#defaultstorageclass
  */
 
@@ -61,7 +61,7 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
   ]
 }
 
-/** Of several defaults the one made last, then the first by name. */
+/** Among several defaults the newest, then the first by name. */
 function newest(classes: readonly KubeObject[], annotations: readonly string[]): string | undefined {
   const defaults = classes.filter(each => annotations.some(name => each.metadata.annotations?.[name] === 'true'))
   const time = (object: KubeObject) => object.metadata.creationTimestamp ?? ''

@@ -1,19 +1,19 @@
-/** What is decided at another place is not decided here: what waits for a cluster is judged there. */
+/** Decisions of another place are not taken here: an object on its way to a cluster is judged there. */
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionTarget } from '../registry/admission.ts'
 
 /**
- * What is judged at another place. Whoever builds the server knows what lives there; the server itself does not. It can be sent to
- * another thread.
+ * Objects that are judged at another place. The builder of the server knows these; the server itself does not. It can be sent to another
+ * thread.
  */
 export interface Elsewhere {
-  /** What these of the server's own write, by their names. */
+  /** Names of the server's own users whose writes these are. */
   readonly users: ReadonlySet<string>
-  /** What is written into spaces whose paths from the root match. */
+  /** Spaces with these writes, by their paths from the root. */
   readonly paths: RegExp
 }
 
-/** The steps, for what is judged here alone. They are asked about one write after the other, and where that is judged is one answer. */
+/** The steps, for what is judged here alone. They are called for one write after the other, and one answer gives its place. */
 export function unlessElsewhere(
   steps: readonly Admission[],
   isElsewhere: (user: UserInfo, space: string) => boolean,

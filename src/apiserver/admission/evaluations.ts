@@ -1,6 +1,6 @@
 /**
- * What the expressions of a policy or a webhook make of one request. All of it is made of plain values and gives plain values,
- * so that a thread does the same as the loop does.
+ * Evaluation of a policy's or a webhook's expressions for one request. All of it is made of plain values and gives plain values, so that a
+ * thread does the same as the loop does.
  */
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { toCel } from '../../apimachinery/structural/celValues.ts'
@@ -21,7 +21,7 @@ import type { PolicyVariable } from './policyConfigurations.ts'
 import { MAX_CONDITIONS_COST, MAX_POLICY_COST, policyVerdict, type Validating, type Verdict } from './policyVerdict.ts'
 import type { Purse } from './purse.ts'
 
-/** What expressions see, and what they may cost. */
+/** Facts for expressions, and their budget. */
 interface Scene {
   facts: AdmissionFacts
   /** Absent: there is no such variable. */

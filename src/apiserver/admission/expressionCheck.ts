@@ -15,7 +15,7 @@ const MUCH = 10_000
 interface Found {
   path: string
   source: string
-  /** What it must give; `any` for variables and mutations. */
+  /** Type of its result; `any` for variables and mutations. */
   type: 'bool' | 'string' | 'any'
   /** Variables that it cannot name. */
   lacking: readonly AdmissionVariable[]

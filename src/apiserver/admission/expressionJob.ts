@@ -1,4 +1,4 @@
-/** What a thread does for `ExpressionRunner`. */
+/** Work of a thread for `ExpressionRunner`. */
 import { isRecord } from '../../apimachinery/object.ts'
 import { AdmissionCel } from './admissionCel.ts'
 import { AdmissionFacts } from './admissionFacts.ts'

@@ -1,6 +1,6 @@
 /**
- * Runs the expressions of policies and webhooks for one request: on the loop as long as they are short, which nearly all are;
- * when they are not, from the start in a thread of the pool, at upstream's full cost. What comes of it is the same.
+ * Runs the expressions of policies and webhooks for one request. Short ones, which nearly all are, run on the loop. Others start anew in a
+ * thread of the pool, at upstream's full cost. The result is the same.
  */
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -30,11 +30,11 @@ import {
 } from './evaluations.ts'
 import { Purse } from './purse.ts'
 
-/** Who may make one policy may make many, with many parameters. Four that cost as much as they may; sensible ones cost thousands. */
+/** An author of one policy may make many, with many parameters. Four that cost as much as they may; sensible ones cost thousands. */
 export const MAX_REQUEST_COST = 40_000_000
 /** Some milliseconds; after that, others have their turn. */
 const MUCH = 25_000
-/** Of the processor's time. Units end expressions long before, on any machine. */
+/** Bound on the processor's time. Units end expressions long before, on any machine. */
 export const LIMIT_MS = 8000
 
 export interface ExpressionJob {
@@ -64,7 +64,7 @@ export interface ExpressionRunnerDeps {
   turns: Pick<WorkTurns, 'begin'>
 }
 
-/** What expressions can name. */
+/** Names for expressions. */
 export interface Given {
   request: AdmissionRequest
   facts: AdmissionFacts
@@ -72,7 +72,7 @@ export interface Given {
   params?: Readonly<KubeObject> | null
 }
 
-/** Of all expressions for one request: which is another one for each object, each round of changes, and the validation. */
+/** Cost of all expressions for one request, which is another one for each object, each round of changes, and the validation. */
 interface Spent {
   left: number
   sinceOthers: number

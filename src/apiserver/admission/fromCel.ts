@@ -1,11 +1,11 @@
-/** What a CEL expression gave, as JSON: integers are numbers again, optional members that are absent go. */
+/** Result of a CEL expression, as JSON: integers are numbers again, optional members that are absent go. */
 import { Optional } from '@marcbachmann/cel-js'
 import { isMistakable } from '../../apimachinery/jsonParse.ts'
 import { mistakableKeyWords } from '../../apimachinery/mistakableKeys.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
 
-/** Of the JSON, about; as much as a request can carry. A list can stand in another one many times without being there twice. */
+/** Bound on the JSON, about; as much as a request can carry. A list can stand in another one many times without being there twice. */
 export const MAX_CHARACTERS = 3 * 1024 * 1024
 
 /** @throws Error for values that JSON does not know, and for those that are too large as JSON */

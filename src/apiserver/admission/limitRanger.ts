@@ -133,7 +133,7 @@ function addMissing(resources: Fields, field: string, defaults: Fields): string[
   return missing
 }
 
-/** What is wrong with a Pod, by a range; its amounts are read once. */
+/** Faults of a Pod, by a range; its amounts are read once. */
 function podJudge(pod: KubeObject): (range: KubeObject) => string[] {
   const containers = (['containers', 'initContainers'] as const).flatMap(field => containersOf(pod, field))
   const whole = { requests: podAmounts(pod, 'requests'), limits: podAmounts(pod, 'limits') }

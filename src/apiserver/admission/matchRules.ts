@@ -1,6 +1,6 @@
 /**
- * Which requests a webhook or an admission policy is about: rules over operations, groups, versions, resources and scope,
- * then the labels of the namespace and of the object.
+ * Requests that a webhook or an admission policy concerns. Rules over operations, groups, versions, resources and scope decide, then the
+ * labels of the namespace and of the object.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-rules
  */
 
@@ -11,7 +11,7 @@ import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject }
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { isNamespace, namespaceOf } from './attributes.ts'
 
-/** What the rules look at, known before the object is. */
+/** Facts for the rules, known before the object. */
 interface RuleSubject {
   operation: string
   /** The version of the request. */
@@ -21,11 +21,11 @@ interface RuleSubject {
 
 export interface RequestMatcher {
   /**
-   * The version of the resource in which the matching rule speaks of it: the request's own where a rule names it, else (with
-   * `matchPolicy: Equivalent`) another served one. `undefined`: no rule matches.
+   * The resource's version in the matching rule: the request's own where a rule names it, else (with `matchPolicy: Equivalent`) another
+   * served one. `undefined`: no rule matches.
    */
   rules(subject: RuleSubject, versions: readonly ResourceType[], name?: string): ResourceType | undefined
-  /** Whether the labels match; rules are not asked. `namespaceLabels` is called at most once. */
+  /** Whether the labels match, apart from the rules. `namespaceLabels` is called at most once. */
   labels(request: AdmissionRequest, namespaceLabels: NamespaceLabels): Promise<boolean>
 }
 /** @throws StatusError NotFound */
@@ -51,14 +51,13 @@ interface Words {
 const FEW = 8
 
 /**
- * `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. Of a bad selector is told where labels are
- * asked for.
+ * `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. A bad selector is reported where labels matter.
  */
 export function compileMatch(match: Record<string, unknown>): RequestMatcher {
   const included = rulesOf(match, 'rules' in match ? 'rules' : 'resourceRules')
   const excluded = rulesOf(match, 'excludeResourceRules')
   const equivalent = match.matchPolicy !== 'Exact'
-  // Made when they are first asked for, as most rules match little.
+  // Compiled at first use, as most rules match little.
   let namespaces: LabelSelector | undefined
   let objects: LabelSelector | undefined
   const versionFor = (

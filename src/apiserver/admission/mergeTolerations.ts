@@ -1,7 +1,7 @@
 /** Tolerations of two sources in one list, as Kubernetes' scheduling library merges them. */
 import { type Fields, str } from '../../apimachinery/fields.ts'
 
-/** Both, in their order, without those that another one covers. Of equal ones the first stays. */
+/** Both, in their order, without those that another one covers. Among equal ones the first stays. */
 export function mergeTolerations(first: readonly Fields[], second: readonly Fields[]): Fields[] {
   const all = formsOf([...first, ...second])
   // One look for each, not one for each pair: a Pod may have as many as a request holds.
@@ -12,14 +12,14 @@ export function mergeTolerations(first: readonly Fields[], second: readonly Fiel
 
 const NO_EXECUTE = 'NoExecute'
 
-/** What counts of a toleration beside its time. */
+/** Significant parts of a toleration beside its time. */
 type Parts = readonly [key: string, effect: string, operator: string, value: string]
 
 interface Form {
   toleration: Fields
   parts: Parts
   sort: string
-  /** Of those of one sort, the one that reaches further covers the other: the one of the longer time, else the later one. */
+  /** Among those of one sort, the one that reaches further covers the other: the one of the longer time, else the later one. */
   reach: number
 }
 

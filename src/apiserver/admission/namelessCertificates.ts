@@ -25,7 +25,7 @@ const SIGNATURES: ReadonlySet<string> = new Set([
 ])
 const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 const MIN_RSA_BITS = 2048
-/** Of those without a name, more than ever take turns. */
+/** Bound on authorities without a name: beyond it they take turns. */
 const MAX_AUTHORITIES = 16
 /** Key identifiers, key usage, alternative names, basic constraints, extended key usage. No name constraints, no policies. */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
@@ -65,7 +65,7 @@ function maySign(authority: X509Certificate, now: Date): boolean {
   const { ca, validFromDate, validToDate, keyUsage: uses, publicKey } = authority
   const inTime = validFromDate <= now && now <= validToDate
   const forServers = uses === undefined || uses.includes(SERVER_AUTH) || uses.includes(ANY_USE)
-  // `ca` is told of basic constraints that say so, together with a key usage that does not say otherwise.
+  // `ca` holds for basic constraints that allow it, together with a key usage that does not forbid it.
   return ca && inTime && forServers && isStrong(publicKey)
 }
 
@@ -80,7 +80,7 @@ function isStrong({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): 
   return asymmetricKeyType === 'ed25519' || (asymmetricKeyType === 'ec' && CURVES.has(namedCurve))
 }
 
-/** The first few without a subject: who may write a bundle decides how many are asked, at each call. */
+/** The first few without a subject: an author of a bundle would decide how many are tried, at each call. */
 function namelessAuthoritiesIn(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks
@@ -88,7 +88,7 @@ function namelessAuthoritiesIn(pem: string): X509Certificate[] {
       try {
         return [new X509Certificate(block)]
       } catch {
-        // What cannot be read vouches for nobody; that the certificate has no signer is told.
+        // An unreadable certificate vouches for no other; the report is that of a missing signer.
         return []
       }
     })

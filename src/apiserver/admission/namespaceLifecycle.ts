@@ -19,7 +19,7 @@ const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 type NamespaceState = (space: string, name: string) => Soon<'lasting' | 'ending' | 'missing'>
 
 export function namespaceState(deps: { store: Pick<Store, 'get'>; parsed: ParsedCache }): NamespaceState {
-  /** As they were last looked at: each is asked for by all that is made in it. */
+  /** As of the last look: each object in a namespace needs its own. */
   const lasting = new WeakSet<Stored>()
   const judge = (stored: Stored | undefined): 'lasting' | 'ending' | 'missing' => {
     if (stored === undefined) return 'missing'

@@ -1,5 +1,5 @@
 /**
- * Who hangs an object on an owner may have it deleted, and may keep the owner from being deleted: both need permission.
+ * A right to hang an object on an owner implies its deletion, and may block the owner's: both need permission.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
  */
 import { statusError } from '../../apimachinery/errors.ts'

@@ -1,6 +1,5 @@
 /**
- * What Kubernetes' default plug-ins make of Pods: their ServiceAccount, priority and tolerations. Their runtime is in
- * `runtimeClassAdmission.ts`.
+ * Kubernetes' default plug-ins for Pods: their ServiceAccount, priority and tolerations. Their runtime is in `runtimeClassAdmission.ts`.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/
  */
 import { setTimeout as pause } from 'node:timers/promises'

@@ -57,7 +57,7 @@ export interface ParamRef {
   deniesMissing: boolean
 }
 
-/** What a policy says, whatever is bound to it. */
+/** Content of a policy, apart from its bindings. */
 type Compiled = Omit<Policy, 'bindings'>
 
 /** Policies by name, without those that no binding puts to work. */

@@ -1,4 +1,4 @@
-/** What validating and mutating policies share: which of them concern a request, and the variables of their expressions. */
+/** Common parts of validating and mutating policies: the match with a request, and the variables of their expressions. */
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
@@ -29,10 +29,10 @@ export interface Matched {
   bindings: readonly Binding[]
 }
 
-/** Of more than this in a space it is found out in slices which of them a request concerns, once it is known whole. */
+/** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
 const ASKED_AT_ONCE = 500
 
-/** What a server asks of itself and of others, which no expression shall be able to break; webhooks see it. */
+/** Requests of a server to itself and others, which no expression may break; webhooks see them. */
 const UNTOUCHED: ReadonlySet<string> = new Set([
   'selfsubjectreviews.authentication.k8s.io',
   'tokenreviews.authentication.k8s.io',
@@ -88,7 +88,7 @@ export async function matchPolicy(
   return bindings.length === 0 ? undefined : { policy, type, bindings }
 }
 
-/** Of a version of the object, for policies. */
+/** Makers for a version of the object, for policies. */
 const policyMakers = new WeakMap<ResourceType, object>()
 
 function makerFor(type: ResourceType): object {
@@ -97,7 +97,7 @@ function makerFor(type: ResourceType): object {
   return maker
 }
 
-/** What all expressions of a policy can name; parameters come on top. */
+/** Facts for all expressions of a policy; parameters come on top. */
 export function policyFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {
   return remembered(request, makerFor(type), () => newFacts(deps, request, type))
 }
@@ -109,7 +109,7 @@ async function newFacts(deps: PolicyDeps, request: AdmissionRequest, type: Resou
   return new AdmissionFacts({ ...requestFacts(request, type, shownAs(request, type)), namespaceObject })
 }
 
-/** Of the metadata only what describes the namespace; spec and status as they are. */
+/** Metadata only as far as it describes the namespace; spec and status as they are. */
 function shownNamespace(namespace: Readonly<KubeObject>): Record<string, unknown> {
   const { name, generateName, uid, resourceVersion, generation, labels, annotations, finalizers } = namespace.metadata
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = namespace.metadata

@@ -22,7 +22,7 @@ export class PolicyConfigurationError extends Error {
   }
 }
 
-/** Whose parameters are asked for. `namespace`: of the request, `''` for cluster-scoped ones. */
+/** Reference to parameters. `namespace`: that of the request, `''` for cluster-scoped ones. */
 interface Wanted {
   policy: Policy
   binding: Binding

@@ -1,6 +1,6 @@
 /**
- * The status of ValidatingAdmissionPolicies: which generation of a policy has been looked at, and what its expressions get
- * wrong about the kinds that it is for. Follows the settings that admission keeps anyway; sleeps where there is no policy.
+ * The status of ValidatingAdmissionPolicies: the checked generation of a policy, and its expressions' faults about the kinds that it is
+ * for. Follows the settings that admission keeps anyway; sleeps where there is no policy.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { num } from '../../apimachinery/fields.ts'

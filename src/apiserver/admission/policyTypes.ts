@@ -1,6 +1,6 @@
 /**
- * Type checking of a ValidatingAdmissionPolicy: its expressions against the schemas of the kinds that its rules name. What it
- * finds are warnings; a policy works as it is written. Only what expressions name is declared, so it costs little.
+ * Type checking of a ValidatingAdmissionPolicy: its expressions against the schemas of the kinds that its rules name. Its findings are
+ * warnings; a policy works as it is written. Only what expressions name is declared, so it costs little.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#type-checking
  */
 import { setImmediate as letOthers } from 'node:timers/promises'

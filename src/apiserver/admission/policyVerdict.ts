@@ -1,4 +1,4 @@
-/** What a ValidatingAdmissionPolicy says of one request with one parameter. */
+/** Verdict of a ValidatingAdmissionPolicy on one request with one parameter. */
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'
 import { type AdmissionVariables, checkConditions, type Expression, evaluate, evaluateWorded } from './admissionCel.ts'
@@ -7,7 +7,7 @@ import type { Purse } from './purse.ts'
 
 /** Cost of all validations with their messages, and of all audit annotations, as upstream's. */
 export const MAX_POLICY_COST = 10_000_000
-/** Of all match conditions of a policy or a webhook, as upstream's. */
+/** Bound on all match conditions of a policy or a webhook, as upstream's. */
 export const MAX_CONDITIONS_COST = 2_500_000
 export const MAX_MESSAGE_BYTES = 5 * 1024
 export const MAX_ANNOTATION_BYTES = 10 * 1024
@@ -15,7 +15,7 @@ export const MAX_ANNOTATION_BYTES = 10 * 1024
 export interface Failure {
   message: string
   reason: string
-  /** Of the validation in its policy. */
+  /** Index of the validation in its policy. */
   index: number
   /** The policy itself cannot be applied: refused, whatever the actions of the binding. */
   actsAlways: boolean

@@ -1,4 +1,4 @@
-/** What the expressions that belong together may cost: budgets of their own, out of what is there for all. */
+/** Budget of expressions that belong together: budgets of their own, out of a common one. */
 import { celBudget } from '../../apimachinery/structural/celProgram.ts'
 import type { TimeBound } from '../../apimachinery/threadTime.ts'
 import type { WorkBudget } from '../../apimachinery/workBudget.ts'

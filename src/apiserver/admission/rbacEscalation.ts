@@ -1,4 +1,4 @@
-/** Nobody grants more than they hold. What does not act grants nothing; what begins to act is judged as if it were new. */
+/** Nobody grants more than they hold. An object that does not act grants nothing; one that begins to act is judged as if it were new. */
 import type { Nature } from '../../placement/spaces/nature.ts'
 import { checkRbacWrite, holdsAll } from '../auth/escalation.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'

@@ -1,6 +1,6 @@
 /**
- * What was made of a request's object for those who look at it, until the object changes: a space may have thousands of webhooks and
- * policies that do, and what is made for one is as good for the next.
+ * Forms of a request's object for its readers, until the object changes. A space may have thousands of webhooks and policies that read it,
+ * and the form for one is as good for the next.
  */
 import type { AdmissionRequest } from '../registry/admission.ts'
 

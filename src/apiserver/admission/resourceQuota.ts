@@ -1,6 +1,6 @@
 /**
- * ResourceQuota: a request that adds to what a namespace uses is charged to its quotas before it is stored, in the store's own
- * order, so that two requests can never both take the last place. What comes free again the quota controller notices.
+ * ResourceQuota: an addition to a namespace's use is charged to its quotas before it is stored, in the store's own order. Two requests so
+ * can never both take the last place. The quota controller notices releases.
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { statusError } from '../../apimachinery/errors.ts'
@@ -33,8 +33,8 @@ export const QUOTAS = { group: '', resource: 'resourcequotas' }
 /** Kinds of which an update can use more than before. */
 const GROWING = new Set(['services', 'persistentvolumeclaims'])
 /**
- * Quotas that are charged at the same time, in one write of the store with each other. Where there are more, each such group waits
- * for a turn of the process's long work: many writes at a time would charge thousands in one turn of the loop.
+ * Quotas that are charged at the same time, in one write of the store with each other. Beyond that, each such group waits for a turn of the
+ * process's long work. Many writes at a time would charge thousands in one turn of the loop.
  */
 const TOGETHER = 32
 /** Pods must say how much of these they want where a quota limits them. */
@@ -100,7 +100,7 @@ interface Charge {
   readonly delta: Amounts
 }
 
-/** What of a quota's limits an object counts for. A quota may name a thousand: those of a Pod alone are looked through. */
+/** Limits of a quota that an object counts for. A quota may name a thousand: those of a Pod alone are looked through. */
 function namesFor(quota: KubeObject, type: ResourceType, use: Use): string[] {
   const hard = isRecord(quota.spec) && isRecord(quota.spec.hard) ? quota.spec.hard : {}
   const resource = groupOf(type)
@@ -109,7 +109,7 @@ function namesFor(quota: KubeObject, type: ResourceType, use: Use): string[] {
   return [...(use.now(quota)?.keys() ?? [])].filter(name => Object.hasOwn(hard, name))
 }
 
-/** What the object uses and used, for quotas that take it in. Reckoned once, whatever the number of quotas. */
+/** Present and former use of the object, for quotas that take it in. Reckoned once, whatever the number of quotas. */
 interface Use {
   now(quota: KubeObject): Amounts | undefined
   before(quota: KubeObject): Amounts | undefined
@@ -129,7 +129,7 @@ function useOf({ type, object, old }: AdmissionRequest): Use {
   return { now: of(object), before: of(old) }
 }
 
-/** What the request adds to the use of a quota; nothing when it does not concern it. @throws StatusError Forbidden */
+/** Addition of the request to the use of a quota; empty when it does not concern it. @throws StatusError Forbidden */
 function chargeFor(quota: KubeObject, request: AdmissionRequest, use: Use): Amounts | undefined {
   const usage = use.now(quota)
   if (usage === undefined) return undefined

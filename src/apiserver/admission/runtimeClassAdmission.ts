@@ -59,7 +59,7 @@ export function runtimeClassAdmission({ store, parsed }: Pick<PodAdmissionDeps, 
   ]
 }
 
-/** What a Pod says of its overhead must be what the class says. */
+/** A Pod's overhead must be that of its class. */
 function requireOverhead(request: AdmissionRequest, spec: Fields, wanted: Fields): void {
   const given = record(spec, 'overhead')
   if (Object.keys(given).length === 0 || sameAmounts(given, wanted)) return

@@ -1,7 +1,6 @@
 /**
- * Where a Service of a space leads: spaces have no network of their own, so the server follows what their objects say to an
- * address that it can reach itself. Read for each call from what the server holds anyway; only which slices are whose is kept,
- * for the few namespaces that webhooks are in.
+ * Address of a Service of a space. Spaces have no network of their own, so the server follows the objects to an address that it can reach
+ * itself. Each call reads the server's memory; only the owners of slices are kept, for the few namespaces with webhooks.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#service-reference
  */
 
@@ -20,7 +19,7 @@ export interface ServiceReference {
   port: number
 }
 
-/** What to connect to: a name or an address. */
+/** Target of a connection: a name or an address. */
 export interface Route {
   host: string
   port: number

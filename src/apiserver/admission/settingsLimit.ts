@@ -8,7 +8,7 @@ import type { Admission } from '../registry/admission.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 
-/** Of one kind, in a namespace; of a cluster-scoped kind, in the space. */
+/** Bound on one kind, in a namespace; for a cluster-scoped kind, in the space. */
 export const MAX_IN_NAMESPACE = 1000
 export const MAX_IN_SPACE = 5000
 export const MAX_BYTES = 16 * 1024 * 1024

@@ -1,6 +1,6 @@
 /**
- * Budgets of spaces, in annotations of their Workspaces: what cannot be read as a number is refused, and only who may update
- * Workspaces in the space above sets them. Who may only make Workspaces there would else give themselves what they like.
+ * Budgets of spaces, in annotations of their Workspaces. A malformed number is refused, and only a user who may update Workspaces in the
+ * space above sets them. A right to create Workspaces there would else include any budget.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'

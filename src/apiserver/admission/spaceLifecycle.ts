@@ -1,6 +1,6 @@
 /**
- * Nothing new comes into a space that ends. The request was asked that when it came; this is for one that was long on its way
- * (a webhook was slow): what it stored after the space was emptied would stay for ever, out of everybody's reach.
+ * Nothing new comes into a space that ends. The request was checked at its arrival; this is for one that was long on its way (a webhook was
+ * slow). An object stored after the space was emptied would stay for ever, out of everybody's reach.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { UserInfo } from '../auth/types.ts'

@@ -8,7 +8,7 @@ import { TOKEN_MOUNT_PATH, TOKEN_VOLUME_PREFIX, tokenVolume } from '../../apimac
 /** Ephemeral containers get none: a new Pod has none, and later ones choose for themselves. */
 const CONTAINERS = ['initContainers', 'containers']
 
-/** What the Pod says about it counts, then what its account says. */
+/** The Pod's own field counts, then that of its account. */
 export function wantsToken(pod: KubeObject, account: Readonly<KubeObject>): boolean {
   const wanted = at(pod, 'spec', 'automountServiceAccountToken') ?? at(account, 'automountServiceAccountToken')
   return wanted !== false

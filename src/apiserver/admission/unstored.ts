@@ -1,5 +1,5 @@
 /**
- * Admission of what is created but never stored as it is sent: reviews, and the bodies of sub-resources with a kind of their
+ * Admission of objects that are created but never stored as sent. These are reviews, and the bodies of sub-resources with a kind of their
  * own (`serviceaccounts/token`, `pods/binding`, `pods/eviction`).
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -20,7 +20,7 @@ interface Unstored {
   type: ResourceType
   /** `''` for the resource itself. */
   subresource: string
-  /** Of the request; `''` where it has none. */
+  /** Namespace of the request; `''` where it has none. */
   namespace: string
   name: string
   /** The kind of the body where it is not the one of `type`. */

@@ -1,7 +1,7 @@
 /**
- * How many calls of webhooks are under way, and what they hold of the server's memory: what is sent, and what has come of the answers.
- * Who is asked may let us wait, and send as much as there may be while we do. Each tenant (a space directly below the root, with
- * all below it) has a share, and waits for itself; a little is kept for whoever has next to nothing, whatever others do.
+ * Bounds on running calls of webhooks, and on their share of the server's memory: for requests, and for received answers. A webhook may
+ * delay its answer, and fill the bound meanwhile. Each tenant (a space directly below the root, with all below it) has a share, and waits
+ * for itself. A little is kept for tenants with next to nothing, whatever others do.
  */
 
 export interface CallLimits {
@@ -12,7 +12,7 @@ export interface CallLimits {
 export interface CallBounds {
   readonly tenant: CallLimits
   readonly server: CallLimits
-  /** What a tenant may have although the server has all it may. */
+  /** Share of a tenant although the server has reached its bound. */
   readonly kept: CallLimits
 }
 

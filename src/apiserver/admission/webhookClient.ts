@@ -2,8 +2,8 @@
  * Asks a webhook over HTTPS: one POST, no redirects, bounded in time, size and where it may go. A Service is followed to one
  * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`.
  *
- * Hundreds of writes may wait for one, and a call costs several milliseconds of the loop: so calls are begun, and long answers
- * read, in the slices of the loop that all long work shares, space by space.
+ * Hundreds of writes may wait for one, and a call costs several milliseconds of the loop. Calls are therefore begun, and long answers read,
+ * in the slices of the loop that all long work shares, space by space.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
 
@@ -32,24 +32,25 @@ export interface WebhookTarget {
   /** PEM; the system's roots when absent. */
   caPem?: string
   timeoutSeconds: number
-  /** Of the answer, and of fields and elements in it. Default: 3 MiB, as many as a body may have. */
+  /** Bounds on the answer, and on fields and elements in it. Default: 3 MiB, as many as a body may have. */
   limits?: AnswerLimits
 }
 
 export interface AnswerLimits {
   bytes: number
   values: number
-  /** What is sent counts so many times, beside 2 MiB: a short question has no long answer. Absent: however short it is. */
+  /**
+   * Bound on the answer as a multiple of the request, beside 2 MiB: a short question has no long answer. Absent: however short it is.
+   */
   timesSent?: number
 }
 
 /**
- * The webhook could not be asked, or did not answer as one. The message is for administrators of the server: it may hold what was
- * answered, and what is at an address. Whoever may write webhooks chooses the address, and must not read there what the server
- * can.
+ * The call failed, or its answer was invalid. The message is for administrators of the server: it may hold parts of the answer, and facts
+ * about an address. Authors of webhooks choose the address, and must not read there with the server's reach.
  */
 export class WebhookCallError extends Error {
-  /** What everybody may hear of it. */
+  /** Public part of the message. */
   readonly openly: string
 
   constructor(message: string, { openly = message, ...options }: ErrorOptions & { openly?: string } = {}) {
@@ -61,7 +62,7 @@ export class WebhookCallError extends Error {
 
 export const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
-/** Of an answer that is bounded by what is sent. */
+/** Base of a bound on an answer relative to the request. */
 const BESIDE_SENT_BYTES = 2 * 1024 * 1024
 /** Calls begun in a turn of the loop: most need a connection, whose handshake takes it some half of a millisecond. */
 const CALLS_PER_TURN = 2
@@ -69,7 +70,7 @@ const CALLS_PER_TURN = 2
 const CALLS_MS = 2
 /** Answers before the answer (RFC 9110, 15.2): as many as Go's client takes. */
 export const MOST_INTERIM = 5
-/** Of an answer, before others get their turn: most are shorter. */
+/** Bytes of an answer, before others get their turn: most are shorter. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 
 export interface WebhookClientDeps {
@@ -143,9 +144,9 @@ export class WebhookClient {
     const peer = { ...asked.route, serverName: asked.serverName ?? asked.route.host }
     const { signal, work, call } = sending
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
-    // a bundle that nobody asked with yet is read at once, however long it is: one in a slice
+    // a bundle without earlier use is read at once, however long it is: one in a slice
     if (!this.#trust.knows(ca)) await work.rest()
-    // Only now: thousands of webhooks may wait to be told of one large object.
+    // Only now: thousands of webhooks may wait for the text of one large object.
     const text = Buffer.from(JSON.stringify(body))
     call.hold(text.length)
     const limitBytes = Math.min(limits.bytes, BESIDE_SENT_BYTES + (limits.timesSent ?? Infinity) * text.length)
@@ -204,7 +205,7 @@ export class WebhookClient {
         sent.destroy()
       })
       sent.on('error', error => {
-        // the peer has closed a kept connection while we wrote: nothing was asked yet
+        // the peer closed a kept connection during the write: no request has reached it yet
         const stale = sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
         if (stale) resolve(this.#send(call, sending))
         else reject(error)
@@ -283,13 +284,13 @@ function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
 
 interface Wording {
   why: string
-  /** Without what only administrators hear. */
+  /** Without the part for administrators. */
   openly?: string
 }
 
 /**
- * The failures that users know, as upstream's users know them. That nobody is there, that somebody is who speaks no TLS or who
- * hangs up: all of that is one to those who could learn by it what runs where.
+ * The failures that users know, as upstream's users know them. An absent peer, one without TLS and one that hangs up look the same: the
+ * difference would reveal which programs run where.
  */
 function wording(error: unknown, { host, port }: Route, serverName = host): Wording {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }

@@ -11,7 +11,7 @@ import type { WebhookAddress } from './webhookClient.ts'
 
 export const ADMISSION_GROUP = 'admissionregistration.k8s.io'
 
-/** Of a webhook in its configuration. */
+/** Place of a webhook in its configuration. */
 interface Place {
   configuration: string
   index: number
@@ -31,14 +31,14 @@ export interface Webhook {
   readonly caPem: string | undefined
   readonly timeoutSeconds: number
   readonly failsOpen: boolean
-  /** May be asked again after later webhooks have changed the object. */
+  /** May be called again after later webhooks have changed the object. */
   readonly reinvocable: boolean
-  /** May be asked in a dry run. */
+  /** May be called in a dry run. */
   readonly harmless: boolean
   readonly version: ReviewVersion | undefined
 }
 
-/** Webhooks in the order in which they are asked: by name of configuration, then as listed. */
+/** Webhooks in the order of their calls: by name of configuration, then as listed. */
 export class WebhookConfigurations {
   readonly resource: { group: string; resource: string }
   readonly #log: Pick<ConfigurationLog, 'has' | 'list' | 'onChange'>
@@ -96,7 +96,7 @@ const EXEMPT: ReadonlySet<string> = new Set(
   ].map(resource => `${resource}.${ADMISSION_GROUP}`),
 )
 
-/** A space may have tens of thousands, most of which are never called: each part is read when it is asked for. */
+/** A space may have tens of thousands, most of which are never called: each part is read on demand. */
 class CompiledWebhook implements Webhook {
   readonly #webhook: Record<string, unknown>
   readonly #place: Place

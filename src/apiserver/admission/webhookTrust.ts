@@ -2,10 +2,10 @@
  * Connections to webhooks whose certificates are verified. Every connection that anything is sent over has been verified by
  * OpenSSL, with names and dates, before the first byte.
  *
- * A certificate in the bundle is trusted whether or not it signed itself, as Go does. Certificates without names are beyond
- * OpenSSL ({@link namelessSigner}): where it refuses a server for that, we look at what the server shows, over a connection that
- * nothing is sent over. If an authority of the bundle has signed that, connections to this server may show exactly that one
- * certificate, and OpenSSL verifies it as a trusted one.
+ * A certificate in the bundle is trusted whether or not it signed itself, as Go does. Certificates without names are beyond OpenSSL ({@link
+ * namelessSigner}). Where it refuses a server for that, the client looks at the server's certificate, over a connection without any
+ * request. If an authority of the bundle has signed that, OpenSSL verifies it as a trusted one. Connections to this server may then show
+ * exactly that certificate.
  */
 import type { X509Certificate } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
@@ -38,7 +38,7 @@ export const TLS_REFUSALS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'certificate has expired or is not yet valid',
   INVALID_PURPOSE: 'certificate specifies an incompatible key usage',
 }
-/** OpenSSL's word for a certificate without names that it was not told to trust. */
+/** OpenSSL's error for a certificate without names outside its trust. */
 const LOOKS_SELF_SIGNED = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 const OTHER_CERTIFICATE = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
 const MAX_AGENTS = 256
@@ -48,8 +48,8 @@ export const MAX_BUNDLE_CHARS = 512 * 1024
 /** Twice what systems bring along: 20 ms of the loop, which nothing cuts short. */
 export const MAX_BUNDLE_CERTIFICATES = 300
 /**
- * What Go's clients agree to. Above all no Diffie-Hellman over numbers that the server chooses: 8,192 bits take over a third of a
- * second of the loop.
+ * Key exchanges of Go's clients. Above all no Diffie-Hellman over numbers that the server chooses: 8,192 bits take over a third of a second
+ * of the loop.
  */
 const EXCHANGES = {
   ciphers: [
@@ -98,8 +98,8 @@ export class WebhookTrust {
   }
 
   /**
-   * What `send` resolves to, sent over connections to `peer` that `ca` (PEM; empty: the system's roots) vouches for. `send` is
-   * called again only when a certificate was refused, which is before anything is sent.
+   * Result of `send`, over connections to `peer` that `ca` (PEM; empty: the system's roots) vouches for. `send` is called again only when a
+   * certificate was refused, which is before anything is sent.
    * @throws what `send` throws, Error of the connection, BundleTooLarge
    */
   async through<T>(

@@ -39,13 +39,13 @@ export interface WebhookDeps {
   log: CrowdLog
 }
 
-/** Validating webhooks that are asked about one request at the same time: each is told of the whole object. */
+/** Validating webhooks that run for one request at the same time: each gets the whole object. */
 export const AT_ONCE = 16
 
-/** Of more than this in a space it is found out in slices which of them a request concerns, once it is known whole. */
+/** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
 const ASKED_AT_ONCE = 500
 
-/** A webhook and the version in which it is told of the request. */
+/** A webhook and its version of the request. */
 interface Call {
   webhook: Webhook
   type: ResourceType
@@ -73,7 +73,7 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
           notes?.asked(mutated)
         }
         if (mutated) {
-          // who was asked before and wishes it sees the object again
+          // earlier ones with that wish see the object again
           for (const id of memory.asked) memory.again.add(id)
           memory.asked.clear()
           rounds?.runAgain()
@@ -113,7 +113,7 @@ export function validatingWebhooks(deps: WebhookDeps): Admission {
   }
 }
 
-/** @throws StatusError when it refuses, or could not be asked */
+/** @throws StatusError when it refuses, or could not be called */
 async function validate(deps: WebhookDeps, call: Call, request: AdmissionRequest, index: number): Promise<void> {
   const { webhook, type } = call
   const place = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`
@@ -140,9 +140,9 @@ function notesOf(
 }
 
 interface Memory {
-  /** Reinvocable webhooks that have been asked and have seen the object as it is. */
+  /** Reinvocable webhooks that were called and have seen the object as it is. */
   asked: Set<string>
-  /** To be asked once more in the second round. */
+  /** To be called once more in the second round. */
   again: Set<string>
 }
 
@@ -227,7 +227,7 @@ async function mutate(deps: WebhookDeps, call: Call, { request, work, notes }: M
   return !equalJson(before, request.object)
 }
 
-/** `undefined`: it could not be asked, and its failure policy lets that pass, which `passed` is told. @throws StatusError */
+/** `undefined`: the call failed, and its failure policy lets that pass, which `passed` records. @throws StatusError */
 async function ask(
   deps: WebhookDeps,
   { webhook, type }: Call,
@@ -276,7 +276,7 @@ async function ask(
   }
 }
 
-/** The error with words before it. What is no failure of a webhook is told as it is: it is our own. */
+/** The error with words before it. An error of another origin is thrown unchanged: it is the program's own. */
 function callError(before: string, cause: unknown): WebhookCallError {
   const hides = cause instanceof WebhookCallError || cause instanceof InvalidReview
   const openly = hides ? cause.openly : messageOf(cause)
@@ -284,8 +284,7 @@ function callError(before: string, cause: unknown): WebhookCallError {
 }
 
 /**
- * Who hears what a webhook answered. Controllers do not, though they are the server itself: what they are told goes into
- * conditions, for all to read.
+ * Users who may read a webhook's answer. Controllers may not, though they are the server itself: conditions would show it to all.
  */
 function mayReadAnswers(user: UserInfo): boolean {
   const name = trustedName(user)

@@ -1,4 +1,4 @@
-/** What the server says about a Workspace: its id, URL and owner at creation, and that they stay; as its finalizer does. */
+/** The server's fields of a Workspace: its id, URL and owner at creation, and their permanence; as its finalizer does. */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
@@ -65,7 +65,7 @@ function tooDeep(type: GroupResource, name: string): StatusError {
 }
 
 /**
- * The type of a new child: the one that is asked for, or the first that the parent allows.
+ * The type of a new child: the requested one, or the first that the parent allows.
  * @throws StatusError Invalid when there is no such type, or the parent does not allow it
  */
 function typeFor(

@@ -93,7 +93,7 @@ function authorize({ forwarded, hostToken, method, url }: RawRequest): Authorize
   if (hostToken === undefined && (forwarded === undefined || forwarded === UNPROVEN)) throw unproven()
   const info = parseRequest(method, url)
   const isProven = forwarded !== undefined && forwarded !== UNPROVEN
-  // a token waits, too: nobody is asked for its user yet
+  // a token waits, too: its authenticators are not ready yet
   if (isProven && forwarded.target === 'documents' && !PROBES.test(info.path))
     return { info, user: forwarded.user, space: ROOT }
   throw new StatusError(

@@ -1,6 +1,6 @@
 /**
- * One request on its way through the audit log: access control and the HTTP server report what they find out, and it writes an
- * event for each stage that the policy wants. Bodies are looked at only where the policy wants them, and after the answer.
+ * One request on its way through the audit log. Access control and the HTTP server report their findings, and it writes an event for each
+ * stage that the policy wants. Bodies are looked at only where the policy wants them, and after the answer.
  */
 import type { StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
@@ -28,20 +28,20 @@ export interface TrailOptions {
   uri: string
   sourceIps: readonly string[]
   userAgent: string | undefined
-  /** Nobody sent a request: it is told once, when it is done. */
+  /** No client sent the request: it is recorded once, when it is done. */
   isInternal?: boolean
 }
 
-/** What is known of the bodies when a request has ended. */
+/** Known bodies at the end of a request. */
 interface Bodies {
-  /** The decoded body of the request; asked only when it is wanted, `undefined` when it cannot be read. */
+  /** The decoded body of the request; read only on demand, `undefined` when it is malformed. */
   request(): unknown
   /** The same for the answer. */
   response(): unknown
 }
 
 export const NO_BODIES: Bodies = { request: () => undefined, response: () => undefined }
-/** Whose bodies are never written: they hold credentials. */
+/** Resources whose bodies are never written: they hold credentials. */
 const CONFIDENTIAL: readonly string[] = [
   '/secrets',
   '/serviceaccounts/token',
@@ -103,7 +103,7 @@ export class AuditTrail implements AccessRecorder {
     this.#annotations['authorization.k8s.io/reason'] = reason
   }
 
-  /** A first value for a key stays. `Request`: told only where what was sent is. */
+  /** A first value for a key stays. `Request`: written only where the request body is. */
   annotate(key: string, value: string, level?: 'Request'): void {
     if (level === 'Request' && !this.wantsRequestBody) return
     this.#annotations[key] ??= value
@@ -152,7 +152,7 @@ export class AuditTrail implements AccessRecorder {
     this.#emit('ResponseComplete', { responseStatus: this.#statusOf(code) }, shown)
   }
 
-  /** Nobody knows who asked. Upstream calls the stage so, since there is no other. */
+  /** The user is unknown. Upstream calls the stage so, since there is no other. */
   #refused(code: number): void {
     if (this.#info === undefined) return
     this.#judge()
@@ -173,7 +173,7 @@ export class AuditTrail implements AccessRecorder {
     this.#emit('RequestReceived', {}, NO_BODIES)
   }
 
-  /** Of a Status only what is bounded, as upstream. */
+  /** Bounded parts of a Status only, as upstream. */
   #statusOf(code: number): Record<string, unknown> {
     const { status, message, reason, details } = this.#status ?? {}
     return {
@@ -223,7 +223,7 @@ function isConfidential({ resource }: RequestInfo): boolean {
   return CONFIDENTIAL.includes(name) || CONFIDENTIAL.includes(`${name}/${resource.subresource}`)
 }
 
-/** What the URL says; what it leaves out is taken from the object sent. */
+/** Reference in the URL; the body fills in the rest. */
 function referenceOf(resource: NonNullable<RequestInfo['resource']>, sent: unknown): ObjectReference {
   const metadata = isRecord(sent) && isRecord(sent.metadata) ? sent.metadata : {}
   const text = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -243,7 +243,7 @@ function referenceOf(resource: NonNullable<RequestInfo['resource']>, sent: unkno
   }
 }
 
-/** Of an object, and of the items of a list. */
+/** Removes them from an object, and from the items of a list. */
 function withoutManagedFields(object: unknown): unknown {
   if (!isRecord(object)) return object
   const { metadata, items } = object

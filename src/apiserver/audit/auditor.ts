@@ -24,7 +24,7 @@ interface AuditorOptions {
   clock: () => number
 }
 
-/** What is known of a request when its headers are. */
+/** Known parts of a request once its headers are there. */
 interface AuditedRequest {
   url: string
   headers: IncomingHttpHeaders

@@ -1,8 +1,8 @@
 /**
  * The audit log as a file that is put aside when it is full, or as the standard output.
  *
- * Lines of one turn of the event loop are written together, and before the next turn: order is kept, nothing piles up, and a
- * slow disk slows the server down instead of losing lines (upstream's mode `blocking`).
+ * Lines of one turn of the event loop are written together, and before the next turn. Order is kept, nothing piles up, and a slow disk
+ * slows the server down instead of losing lines (upstream's mode `blocking`).
  * @see https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/#log-backend
  */
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs'
@@ -19,7 +19,7 @@ interface RotatingLogOptions {
   maxBackups: number
   /** Days for which they are kept. 0: for ever. */
   maxAgeDays: number
-  /** Hears when lines cannot be written. */
+  /** Logs lines that cannot be written. */
   log: { error(fields: LogFields, text: string): void }
   /** Milliseconds since the epoch. */
   clock: () => number

@@ -19,15 +19,15 @@ export function hasAggregationRule(role: KubeObject | undefined): boolean {
  */
 export const MOST_WORK = 2_000_000
 
-/** What gathering the rules of one space's roles may cost. */
+/** Budget for gathering the rules of one space's roles. */
 export function aggregationBudget(): WorkBudget {
   return new WorkBudget(MOST_WORK, () => new Error('too many rules are to be gathered'))
 }
 
 /**
- * The rules of `role` among all ClusterRoles of its space: its own for a plain role; for an aggregated one those of all plain
- * roles that it reaches, each rule once, roles by name. Cycles are harmless. Where the budget ends, so does what is gathered:
- * a role never grants more than its parts. Yields where others may have their turn.
+ * The rules of `role` among all ClusterRoles of its space. A plain role has its own; an aggregated one has those of all plain roles that it
+ * reaches, each rule once, roles by name. Cycles are harmless. Where the budget ends, so does what is gathered: a role never grants more
+ * than its parts. Yields where others may have their turn.
  */
 export function* aggregatedRules(
   role: KubeObject,

@@ -1,4 +1,4 @@
-/** Whom a server believes, and in which order they are asked. */
+/** Authenticators of a server, and their order. */
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { OidcOptions } from './oidcAuthenticator.ts'
 import { type ObjectReader, ServiceAccountAuthenticator } from './serviceAccountAuthenticator.ts'

@@ -201,8 +201,8 @@ const ROLES: Record<string, RoleSpec> = {
   'system:kcp:workspace:access': { rules: [{ nonResourceURLs: ['/'], verbs: ['access'] }] },
 }
 
-/** What `admin`, `edit` and `view` hold of Orrery's own kinds, each in a role of its own: Kubernetes' rules stay as they are. */
-/** `approve` and `expedite` are asked where a rollout is approved or hurried. */
+/** Rights of `admin`, `edit` and `view` on Orrery's own kinds, each in a role of its own: Kubernetes' rules stay as they are. */
+/** `approve` and `expedite` are checked where a rollout is approved or hurried. */
 const OWN_VERBS = { read: READ, write: WRITE, approve: ['approve', 'expedite'] }
 
 const OWN_KIND_ROLES: Record<string, RoleSpec> = Object.fromEntries(

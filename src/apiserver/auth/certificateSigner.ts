@@ -1,8 +1,8 @@
 /**
  * Signs what CertificateSigningRequests ask for: client certificates of the two signers that every cluster has.
  *
- * What is issued counts only in the space where it was approved, and never holds a group that means something across
- * spaces. Serving certificates are not signed: the clients of this server trust its authority for the server's own name.
+ * An issued certificate counts only in the space where it was approved, and never holds a group that means something across spaces. Serving
+ * certificates are not signed: the clients of this server trust its authority for the server's own name.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers
  */
 import { X509Certificate } from 'node:crypto'
@@ -76,7 +76,7 @@ export class CertificateSigner {
       nowMs,
       days: wanted / 86_400,
     })
-    // What was checked must be what the server will read.
+    // The checked identity must be the one that the server will read.
     const issued = identityOf(new X509Certificate(certificatePem))
     const groups = new Set(subject.organizations).add(GROUPS.authenticated)
     const same =

@@ -1,6 +1,6 @@
 /**
- * Tokens end with what they hang on: what is remembered of a space's tokens is forgotten inside the commit that ends one of
- * their objects, or makes another of it. Whoever was told of that sees it with the next request.
+ * Tokens end with the objects that they depend on. The commit that ends or replaces one of these clears the memory of the space's tokens.
+ * The effect is visible with the next request after that commit's answer.
  */
 import type { Store } from '../../storage/store.ts'
 import type { UnionAuthenticator } from './union.ts'

@@ -37,8 +37,8 @@ const EVERYTHING: PolicyRule[] = [
 ]
 
 /**
- * Admits a write of a role or a binding: by system:masters, by who holds verb `escalate` (or `bind`) on the role, by who
- * holds every rule that it grants, and when an update changes nothing but owners and finalizers.
+ * Admits a write of a role or a binding by system:masters, and by holders of the verb `escalate` (or `bind`) or of every granted rule. Also
+ * when an update changes nothing but owners and finalizers.
  * @throws StatusError Forbidden listing the rules that the user lacks; NotFound for a binding to a missing role
  */
 export async function checkRbacWrite(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
@@ -180,7 +180,7 @@ function countPieces(rule: PolicyRule): number {
   )
 }
 
-/** What it lists. */
+/** Number of its entries. */
 function sizeOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
   return [verbs, apiGroups, resources, resourceNames, nonResourceURLs].reduce(
     (sum, list) => sum + (list?.length ?? 0),

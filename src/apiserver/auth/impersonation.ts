@@ -2,8 +2,8 @@
  * Acting as somebody else: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-<key>` headers, each part of which the real user
  * must be allowed to take on.
  *
- * Administration ends at the border of a space. Whoever is not in system:masters may therefore not take on groups that mean
- * something across spaces, and the identity that results counts in this space only.
+ * Administration ends at the border of a space. Users outside of system:masters may therefore not take on groups that mean something across
+ * spaces, and the resulting identity counts in this space only.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
  */
 import { statusError } from '../../apimachinery/errors.ts'
@@ -42,8 +42,8 @@ const EXTRA_PREFIX = 'impersonate-extra-'
 
 /**
  * The user to act as; `undefined` when the request does not ask for impersonation.
- * @throws StatusError Forbidden naming the first part that `user` may not take on; BadRequest for parts without a user name
- *   (upstream answers 500, although the mistake is the client's)
+ * @throws StatusError Forbidden naming the first part that `user` may not take on. BadRequest for parts without a user name (upstream
+ *   answers 500, although the mistake is the client's).
  */
 export async function impersonate(
   user: UserInfo,

@@ -1,9 +1,9 @@
 /**
- * The keys of an OpenID Connect issuer: found by its discovery document, remembered for a while, and looked for again when a
- * token names one that is not known.
+ * The keys of an OpenID Connect issuer. They are found by its discovery document, remembered for a while, and looked for again when a token
+ * names an unknown one.
  *
- * How long is told by a clock that only goes forward. By the time of day, setting the clock back would keep keys that the
- * issuer has taken back, for as long as the jump.
+ * A clock that only goes forward measures the time. By the time of day, setting the clock back would keep keys that the issuer has taken
+ * back, for as long as the jump.
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html
  */
 import type { CompactVerifyGetKey, createLocalJWKSet, JSONWebKeySet } from 'jose'
@@ -31,9 +31,9 @@ type LocalKeys = ReturnType<typeof createLocalJWKSet>
 
 interface Known {
   keys: LocalKeys
-  /** When the issuer last said so. */
+  /** Time of the issuer's last answer. */
   answeredMs: number
-  /** When it was last asked. */
+  /** Time of the last request to it. */
   askedMs: number
 }
 
@@ -64,7 +64,7 @@ export class IssuerKeys {
     }
   }
 
-  /** The issuer is asked once for all who wait. */
+  /** All who wait share one request to the issuer. */
   async #ask(): Promise<Known> {
     if (this.#failure && this.#clock() < this.#failure.untilMs) throw this.#failure.error
     this.#asking ??= this.#latest().finally(() => {
@@ -94,7 +94,7 @@ export class IssuerKeys {
     return this.#known
   }
 
-  /** Discovery is asked once, until it fails. */
+  /** Discovery runs once, until it fails. */
   #keysUrl(): Promise<string> {
     const found = this.#url ?? this.#discover()
     this.#url = found

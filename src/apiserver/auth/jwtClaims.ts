@@ -1,4 +1,4 @@
-/** What a token says before anybody believes it: only to tell whose it is. */
+/** Unverified claims of a token: only to find its authenticator. */
 import { isRecord } from '../../apimachinery/object.ts'
 
 /** The claims of something that looks like a JWT, not verified. */

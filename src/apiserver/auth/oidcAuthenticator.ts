@@ -1,9 +1,9 @@
 /**
  * ID tokens of an OpenID Connect issuer: who the claims name, once the issuer's key, the audience and the time are checked.
  *
- * Only tokens that say they are the issuer's are looked at, so an issuer that is slow or away costs nobody else anything.
- * Names that begin with `system:` are the program's own. Upstream leaves it to a prefix to keep an issuer from them; here no
- * token ever bears one: such a user is refused, such a group is left out.
+ * Only tokens that say they are the issuer's are looked at, so an issuer that is slow or away costs nobody else anything. Names that begin
+ * with `system:` are the program's own. Upstream leaves it to a prefix to keep an issuer from them. Here no token ever bears one: such a
+ * user is refused, such a group is left out.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#openid-connect-tokens
  */
 import { StatusError } from '../../apimachinery/errors.ts'
@@ -32,7 +32,7 @@ export interface OidcOptions {
   caPem?: string
   /** Default `RS256`. */
   signingAlgorithms?: readonly string[]
-  /** What tokens are good for when a TokenReview asks: the API server's own audiences. */
+  /** Audiences of tokens in a TokenReview: the API server's own. */
   audiences?: readonly string[]
   /** Milliseconds since the epoch: whether tokens are valid now. */
   clock: () => number

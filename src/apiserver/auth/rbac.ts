@@ -1,9 +1,8 @@
 /**
  * Role-based access control, for each space on its own.
  *
- * A space's index is built at the first question about it and dropped inside the commit that changes one of its roles or
- * bindings: whoever was told that a right is given or taken sees it with the next request. Spaces that nobody but
- * administrators visits cost nothing.
+ * A space's index is built at the first question about it and dropped inside the commit that changes one of its roles or bindings. A change
+ * of a right is so visible with the next request after that commit's answer. Spaces that nobody but administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
@@ -26,19 +25,19 @@ export interface RbacOptions {
   store: Pick<Store, 'list' | 'project'>
   /** Whether users need verb `access` on `/` inside a space before anything else counts. Default true. */
   requireSpaceAccess?: boolean
-  /** Which roles and bindings grant anything. Default: all. Whoever gives it tells of changes by `forget`. */
+  /** Which roles and bindings grant anything. Default: all. Its provider reports changes by `forget`. */
   nature?: Nature
   /** Whether the bootstrap roles speak of Orrery's own kinds. Default true. */
   ownKinds?: boolean
   /** Id of the root space. Default `root`. */
   rootSpace?: string
-  /** Asked before any role. Default: none. */
+  /** Evaluated before any role. Default: none. */
   builtin?: BuiltinRules
-  /** What the kept indexes take at most, about; the least recently used goes first. Default 128 MiB. */
+  /** Bound on the memory of all indexes, about; the least recently used goes first. Default 128 MiB. */
   maxIndexBytes?: number
   /** Where roles and bindings of a space are read in slices. */
   turns: WorkTurns
-  /** Hears of a space, once, whose roles and bindings are more than may count. */
+  /** Called once for a space whose roles and bindings exceed the bound. */
   onLeftOut?: (space: string) => void
   /** Called with each space whose rights may be others now, inside the commit that changed them; `undefined`: those of all. */
   onForgotten?: (space: string | undefined) => void
@@ -53,13 +52,16 @@ interface GrantedRules {
 const RESOURCES = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const ENTRY = { verb: 'access', path: '/' }
-/** Of an entry that shares everything. */
+/** Bytes of an entry that shares everything. */
 const LEAST_BYTES = 500
 /** More than the bytes allow for. */
 const MOST_SPACES = 1_000_000
-/** Behind so many grants each role is asked once, however many bindings name it: to remember fewer costs more than to ask them. */
+/**
+ * Number of grants beyond which each role is evaluated once, however many bindings name it: to remember fewer costs more than the
+ * evaluation.
+ */
 const ASKED_AGAIN = 16
-/** Of one user where an index counts, and of such a length: thousands of credentials may be in use. */
+/** Decisions of one user that an index remembers, and their length: thousands of credentials may be in use. */
 const MOST_REMEMBERED = 32
 const REMEMBERED_LENGTH = 128
 const LEFT_OUT = `the roles and bindings of this space are more than ${MOST_BYTES / 1024 / 1024} MiB: those behind grant nothing until others are deleted`
@@ -74,13 +76,13 @@ export class RbacAuthorizer implements Authorizer {
   readonly #reader: RbacReader
   /** By space: what is being built. */
   readonly #running = new Map<string, Running>()
-  /** Who may enter where an index counts, as each space sees them: each request asks twice. */
+  /** Users who may enter, by index: each request checks it twice. */
   readonly #entrants = new WeakMap<RbacIndex, WeakMap<UserInfo, boolean>>()
-  /** What was found allowed where an index counts, whatever the object's name: most requests ask what was asked before. */
+  /** Remembered grants by index, whatever the object's name: most requests repeat an earlier question. */
   readonly #allowed = new WeakMap<RbacIndex, WeakMap<UserInfo, Map<string, Decision>>>()
   /** Indexes that do not have all that their space has. */
   readonly #incomplete = new WeakSet<RbacIndex>()
-  /** Spaces that were told of for that. */
+  /** Spaces that were reported for that. */
   readonly #reported = new BoundedCache<string, true>({ entries: 1000 })
 
   constructor(options: RbacOptions) {
@@ -103,7 +105,7 @@ export class RbacAuthorizer implements Authorizer {
       plain: layerOf(bootstrapObjects({ ownKinds })),
       root: layerOf(bootstrapObjects({ ownKinds, root: true })),
     }
-    // A change behind the reads of a build is heard of, too, and drops it.
+    // A change behind the reads of a build arrives, too, and drops it.
     const forget = {
       reset: () => {
         this.#indexes.clear()
@@ -115,7 +117,7 @@ export class RbacAuthorizer implements Authorizer {
     for (const resource of RESOURCES) options.store.project({ group: RBAC_GROUP, resource }, forget)
   }
 
-  /** What counts in a space has become other than it was. */
+  /** The acting objects of a space have changed. */
   forget(space: string): void {
     this.#indexes.delete(space)
     this.#options.onForgotten(space)
@@ -154,7 +156,7 @@ export class RbacAuthorizer implements Authorizer {
     }
     const index = await this.#index(space)
     if (!local.groups.includes(GROUPS.masters) && !this.#mayEnter(index, local, space)) return granted
-    // ten thousand bindings may name one role of ten thousand rules: what it grants is said once
+    // ten thousand bindings may name one role of ten thousand rules: its rules are listed once
     const roles = new Set<readonly PolicyRule[]>()
     const errors = new Set<string>(this.#incomplete.has(index) ? [LEFT_OUT] : [])
     for (const { rules, error } of index.grants(local, namespace).flatMap(({ grants }) => grants)) {
@@ -214,7 +216,7 @@ export class RbacAuthorizer implements Authorizer {
     return may
   }
 
-  /** One is built at a time for each space. Who asks behind a change meanwhile waits for the next, which serves all of them. */
+  /** One is built at a time for each space. Callers behind a change meanwhile wait for the next, which serves all of them. */
   #index(space: string): Soon<RbacIndex> {
     const known = this.#indexes.get(space)
     if (known !== undefined) return known.index ?? known.built
@@ -237,7 +239,7 @@ export class RbacAuthorizer implements Authorizer {
         // nothing of an index that an event has dropped meanwhile may come back
         if (isCurrent()) this.#indexes.set(space, { built, index, bytes: LEAST_BYTES + WEIGHT_OF_A_BYTE * bytes })
       },
-      // Who asked hears of a failure through the promise itself; here it only must not stay.
+      // The caller gets a failure through the promise itself; here it only must not stay.
       () => {
         if (isCurrent()) this.#indexes.delete(space)
       },
@@ -270,7 +272,7 @@ export class RbacAuthorizer implements Authorizer {
     if (!changed.includes(true)) {
       return { index: await inSlices(RbacIndex.of(own, layer.index), work), bytes, isWhole }
     }
-    // What a space has changed of the layer counts in its place: then nothing of the layer can be shared.
+    // Objects of the layer that a space has changed count in its place: then nothing of the layer can be shared.
     const without = (shared: readonly KubeObject[], mine: readonly KubeObject[]) => {
       const isMine = isIn(mine)
       return shared.filter(each => !isMine(each))
@@ -287,7 +289,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** What is kept of a space. */
+/** Retained state of a space. */
 interface Known {
   built: Promise<RbacIndex>
   /** Once it is built. */
@@ -303,7 +305,7 @@ interface Running {
   next: Promise<RbacIndex> | undefined
 }
 
-/** What all spaces start with. */
+/** Common start of all spaces. */
 interface Layer {
   objects: RbacObjects
   index: RbacIndex
@@ -326,7 +328,7 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
   return ({ metadata }) => names.has(metadata.name)
 }
 
-/** What somebody asks that may be remembered: about objects, whatever their names. */
+/** A question that may be remembered: about objects, whatever their names. */
 function questionIn({ verb, resource, ownOnly }: Attributes): string | undefined {
   if (resource === undefined || ownOnly) return undefined
   const { group, resource: of, subresource, namespace } = resource

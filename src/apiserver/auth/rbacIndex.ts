@@ -24,15 +24,15 @@ export interface RoleRef {
   name: string
 }
 
-/** What one binding grants, to each of its subjects. */
+/** Grant of one binding, to each of its subjects. */
 interface Grant {
-  /** Absent when the role does not exist. The same list for each binding to a role; gathered when first asked for. */
+  /** Absent when the role does not exist. The same list for each binding to a role; gathered at first use. */
   readonly rules: readonly PolicyRule[] | undefined
   /** `clusterrole.rbac.authorization.k8s.io "x" not found`, when `rules` is absent. */
   readonly error: string
   /** The reason to give when a rule allows. */
   reasonFor(subject: Subject): string
-  /** Of a ClusterRoleBinding of this name. */
+  /** Name of the ClusterRoleBinding. */
   readonly binding: string | undefined
 }
 
@@ -44,14 +44,14 @@ interface Subject {
   readonly text: string
 }
 
-/** What a user was granted by one of their names. */
+/** Grant to a user by one of their names. */
 interface Granted {
   readonly subject: Subject
   readonly grants: readonly Grant[]
 }
 
 /**
- * By {@link Subject.key}. Bindings may have tens of thousands of subjects, so these have nothing of their own: those of a binding
+ * By {@link Subject.key}. Bindings may have tens of thousands of subjects, so these have nothing of their own. The subjects of a binding
  * share a list of one until another binding names them, too.
  */
 type Grants = Map<string, Grant[]>
@@ -100,7 +100,7 @@ export class RbacIndex {
     }
   }
 
-  /** What the user was granted in the whole space and, unless `namespace` is `''`, in that namespace: by each of their names. */
+  /** Grants of the user in the whole space and, unless `namespace` is `''`, in that namespace: by each of their names. */
   grants(user: UserInfo, namespace: string): readonly Granted[] {
     const found: Granted[] = []
     this.#gather(found, namesOf(user), namespace)

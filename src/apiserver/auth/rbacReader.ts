@@ -1,6 +1,6 @@
 /**
- * Reads the roles and bindings of a space. Of a space that has many it remembers what it read, so that after a change of one of
- * them the others are not parsed again: hundreds of roles that change one after the other would be megabytes of garbage each time.
+ * Reads the roles and bindings of a space. It remembers the objects of a space that has many: after a change of one of them the others are
+ * not parsed again. Hundreds of roles that change one after the other would be megabytes of garbage each time.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -11,13 +11,13 @@ import type { RbacObjects } from './rbacIndex.ts'
 import { RBAC_GROUP } from './rbacRules.ts'
 
 /**
- * Of the roles and bindings of one space that count, as they are stored. Each change of one of them has an index of all made; and
- * one that weighs more than all indexes may together would be made for each request.
+ * Bound on the acting roles and bindings of one space, as they are stored. Each change of one of them makes a new index of all. One that
+ * exceeds the bound on all indexes would be made for each request.
  */
 export const MOST_BYTES = 16 * 1024 * 1024
 /** A role or binding takes so many times its text, parsed and indexed. */
 export const WEIGHT_OF_A_BYTE = 5
-/** What has less is parsed in a millisecond. */
+/** A smaller set is parsed in a millisecond. */
 const REMEMBERED_BYTES = 64 * 1024
 const MOST_SPACES = 1000
 
@@ -25,13 +25,13 @@ export interface RbacReaderOptions {
   store: Pick<Store, 'list'>
   /** Which roles and bindings grant anything. */
   nature: Nature
-  /** What is remembered takes at most, about. */
+  /** Bound on the memory, about. */
   maxBytes: number
 }
 
 export interface Read {
   objects: RbacObjects
-  /** Of all that was read. */
+  /** Bytes of all objects of the read. */
   bytes: number
   /** Whether nothing was left out. */
   isWhole: boolean

@@ -1,6 +1,6 @@
 /**
- * How much a review or a TokenRequest may say. What is asked comes back with the answer, policies look at it, and each group is
- * looked for in all bindings; people ask with some dozens of groups and one audience.
+ * How much a review or a TokenRequest may say. The answer repeats the question, policies look at it, and each group is looked for in all
+ * bindings. People's questions have some dozens of groups and one audience.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
@@ -13,13 +13,13 @@ export const REVIEW_ITEMS = 10_000
 export const AUDIENCES = 100
 /** In characters; an audience is a URL or a name. */
 export const AUDIENCE_LENGTH = 1024
-/** Of a TokenReview, in characters: nobody can show more in a header. */
+/** Bound on the token of a TokenReview, in characters: a header can carry no more. */
 export const TOKEN_LENGTH = 64 * 1024
-/** What a review says of metadata has no meaning. */
+/** Metadata of a review has no meaning. */
 const METADATA_VALUES = 1000
 
 /**
- * To be asked before anything goes over the body, whose types nobody has looked at yet.
+ * To be called before any pass over the body, whose types are still unchecked.
  * @throws StatusError Invalid
  */
 export function checkReviewSize({ metadata, spec }: KubeObject, kind: { group: string; kind: string }): void {

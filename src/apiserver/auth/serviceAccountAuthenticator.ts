@@ -1,6 +1,6 @@
 /**
- * Verifies ServiceAccount tokens: signature, time, audience, and that the account and what the token is bound to still
- * exist in the token's space, with the uids of then.
+ * Verifies ServiceAccount tokens: signature, time and audience. The account and the token's bound objects must exist in the token's space,
+ * with the uids of then.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
@@ -59,7 +59,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 
   /**
-   * `undefined` for tokens of other issuers. Who shows a token again whose signature was good is known at once.
+   * `undefined` for tokens of other issuers. A repeated token with a good signature is known at once.
    * @throws StatusError Unauthorized, whose cause says why
    */
   authenticate(credentials: Credentials): Soon<Authentication | undefined> {
@@ -131,7 +131,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     })
   }
 
-  /** What the token is bound to, from one on. */
+  /** Bound objects of the token, from one on. */
   #checkBound(identity: Identity, index: number): Soon<number> {
     const bound = identity.bound[index]
     if (bound === undefined) return Infinity
@@ -190,7 +190,7 @@ function boundIdentity(claims: Record<string, unknown>): Identity {
     Object.assign(extra, { [EXTRAS.podName]: [pod.name], [EXTRAS.podUid]: [pod.uid] })
   }
   if (node) {
-    // With a Pod, the node is only told; alone, the token is bound to it.
+    // With a Pod, the node is informative; alone, the token is bound to it.
     if (!pod) bound.push({ resource: 'nodes', ref: node })
     Object.assign(extra, { [EXTRAS.nodeName]: [node.name], ...(node.uid && { [EXTRAS.nodeUid]: [node.uid] }) })
   }

@@ -1,8 +1,8 @@
 /**
  * Makes ServiceAccount tokens: ES256 JWTs with Kubernetes' claims and the id of the space that the account lives in.
  *
- * Each space but the root is an issuer of its own: one that others believe by its name and keys, as Vault or a cloud does,
- * is never taken for another, although accounts of two spaces may have the same name. All sign with the server's key.
+ * Each space but the root is an issuer of its own. A system that trusts one by its name and keys, as Vault or a cloud does, never takes it
+ * for another. Accounts of two spaces may well have the same name. All sign with the server's key.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#schema-for-service-account-private-claims
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto'
@@ -63,7 +63,7 @@ export type TokenForm = 'bound' | 'legacy'
 
 export class TokenIssuer {
   readonly issuer = ISSUER
-  /** Of tokens for which none are named. */
+  /** Audiences of tokens without explicit ones. */
   readonly audiences: readonly string[] = [ISSUER]
   /** Public keys by key id. */
   readonly publicKeys: ReadonlyMap<string, KeyObject>
@@ -209,7 +209,7 @@ export class TokenIssuer {
   }
 }
 
-/** What tokens are signed and verified with: loaded when it is asked for, which takes some 20 ms. */
+/** Library that signs and verifies tokens: loaded on use, which takes some 20 ms. */
 export function tokenLibrary() {
   return Promise.all([import('jose/jws/compact/sign'), import('jose/jws/compact/verify')])
 }

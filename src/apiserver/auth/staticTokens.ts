@@ -53,7 +53,7 @@ function parseTokens(csv: string, path: string): Map<string, Authentication> {
 
 const FIELD = /\s*(?:"((?:[^"]|"")*)"|([^,"]*))(,|$)/y
 
-/** Of an RFC 4180 record of one line, without the blanks before each; or the column, from 1, of what is none. */
+/** Fields of an RFC 4180 record of one line, without the blanks before each; or the column, from 1, of the error. */
 function fieldsOf(line: string): string[] | number {
   const fields: string[] = []
   for (let at = 0; ; ) {

@@ -23,21 +23,21 @@ export interface TokenRequestContext {
   clock: () => number
 }
 
-/** Of a token whose request does not say how long it shall live. */
+/** Lifetime of a token whose request gives none. */
 export const DEFAULT_SECONDS = 3600
 export const MIN_SECONDS = 600
-/** More cannot even be asked for. */
+/** Upper bound of a request. */
 export const MAX_SECONDS = 2 ** 32
 export const YEAR_SECONDS = 365 * 24 * 3600
-/** What kubelets ask for on behalf of Pods that know nothing of expiry; upstream grants a year and warns after this. */
+/** Lifetime in kubelets' requests for Pods without renewal; upstream grants a year and warns after this. */
 const KUBELET_SECONDS = 3607
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const BINDABLE = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const
 
 /**
  * Gives the body back with its status filled. `serviceAccount` is the object as stored.
- * @throws StatusError Forbidden for an account that does not act in its space, Invalid for a bad duration, BadRequest for something that cannot be bound to, NotFound or Conflict
- *   when the bound object is not there or has another uid
+ * @throws StatusError Forbidden for an account that does not act in its space. Invalid for a bad duration, BadRequest for an object that
+ *   cannot be bound to. NotFound or Conflict when the bound object is not there or has another uid.
  */
 export async function tokenRequest(
   serviceAccount: KubeObject,

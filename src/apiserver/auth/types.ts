@@ -1,4 +1,4 @@
-/** Who asks, what for, and whether they may: the contracts between access control, authenticators and authorizers. */
+/** Users, requests and decisions: the contracts between access control, authenticators and authorizers. */
 import type { X509Certificate } from 'node:crypto'
 import type { Soon } from '../../apimachinery/soon.ts'
 
@@ -55,7 +55,7 @@ export interface Attributes {
   resource?: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string }
   /** Path without the space prefix; for non-resource requests. */
   path: string
-  /** What everybody may do with the root's Workspaces does not count: see workspaceSight.ts. */
+  /** Public rights on the root's Workspaces do not count: see workspaceSight.ts. */
   ownOnly?: true
 }
 
@@ -65,11 +65,10 @@ export interface Decision {
   reason: string
 }
 
-/** Rules of the server itself, asked before the roles of a space are. */
+/** Rules of the server itself, evaluated before the roles of a space. */
 export interface BuiltinRules {
   /**
-   * A verdict that no role changes; `undefined`: the roles decide. The user is as the space sees it. Whoever is allowed anything
-   * is allowed to enter.
+   * A verdict that no role changes; `undefined`: the roles decide. The user is as the space sees it. Any right implies the right to enter.
    */
   decide(attributes: Attributes): Soon<Decision | undefined>
 }

@@ -1,9 +1,8 @@
 /**
  * Asks authenticators in turn and remembers, for a few seconds, who a token is.
  *
- * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon. What
- * revokes tokens of a space may have them forgotten at once. Whoever shows the same object again, as a connection does that goes
- * on with what it showed before, is known without a hash.
+ * The memory is bounded, holds hashes instead of tokens, and is short enough for a revoked token to stop working soon. A revocation in a
+ * space may clear its tokens at once. A repeated object, as on a connection with the same credential, is known without a hash.
  */
 import { hash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
@@ -33,7 +32,7 @@ interface Entry {
   /** Once known. */
   found: Authentication | undefined
   expiresMs: number
-  /** How often something had been forgotten when it was asked. */
+  /** Number of earlier removals at the time of the question. */
   since: number
   /** The space of the credential, once known; `undefined` while it is not, `''` for none. */
   space: string | undefined
@@ -47,7 +46,7 @@ const SPACES_APART = 16_384
 export class UnionAuthenticator implements Authenticator {
   readonly #options: Required<UnionOptions>
   readonly #entries: BoundedCache<string, Entry>
-  /** Of what was shown: as long as that is held elsewhere. */
+  /** Entries by credential object: as long as that is held elsewhere. */
   #shown = new WeakMap<Credentials, Entry>()
   #forgettings = 0
   /** The number of the last forgetting of each space: a walk through all entries would be too much for each write of a Secret. */
@@ -127,7 +126,7 @@ export class UnionAuthenticator implements Authenticator {
     const entry: Entry = { outcome, found: undefined, expiresMs: Infinity, since, space: undefined }
     this.#entries.set(key, entry)
     const settle = (space: string, rememberedMs: number): void => {
-      // Whose a refused token would have been is not known: what was forgotten meanwhile may concern it.
+      // The space of a refused token is unknown: any removal meanwhile may concern it.
       const isOutdated = space === '' && this.#isForgotten(entry)
       entry.expiresMs = isOutdated ? 0 : clock() + rememberedMs
       entry.space = space
@@ -137,7 +136,7 @@ export class UnionAuthenticator implements Authenticator {
         entry.found = found
         settle(found?.space ?? '', found === undefined ? failureTtlMs : this.#goodMs(found))
       },
-      // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
+      // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, gets both.
       error => settle('', isStatusError(error, 'Unauthorized') ? failureTtlMs : 0),
     )
     return entry
@@ -156,7 +155,7 @@ export class UnionAuthenticator implements Authenticator {
     return since < (space === undefined ? this.#forgettings : (this.#forgotten.get(space) ?? 0))
   }
 
-  /** What is thrown at once is the promise's, too: it is remembered as what comes late. */
+  /** An error thrown at once becomes the promise's, too: it is remembered as a late one. */
   #asked(credentials: Credentials): Soon<Authentication | undefined> {
     try {
       return this.#ask(credentials, 0)

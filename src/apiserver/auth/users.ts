@@ -47,7 +47,7 @@ export function parseServiceAccountUserName(userName: string): ServiceAccountRef
   return namespace && name && rest.length === 0 ? { namespace, name } : undefined
 }
 
-/** Whoever holds a credential that is good for asking for tokens of a ServiceAccount, and for nothing else. */
+/** User of a credential whose only use is to request tokens of a ServiceAccount. */
 export function renewalUserName(ref: ServiceAccountRef): string {
   return `${RENEWAL_PREFIX}${ref.namespace}:${ref.name}`
 }
@@ -86,7 +86,7 @@ export function authenticated(user: UserInfo): UserInfo {
   return { ...user, groups: [...user.groups, GROUPS.authenticated] }
 }
 
-/** Who a request without credentials is, where those are allowed. */
+/** User of a request without credentials, where those are allowed. */
 export function anonymousUser(): UserInfo {
   return { name: ANONYMOUS, groups: [GROUPS.unauthenticated] }
 }
@@ -124,7 +124,7 @@ export function scopeOf(space: string): string {
   return `cluster:${space}`
 }
 
-/** A ServiceAccount, judged by an {@link effectiveUser}: then it is one of the space asked about. */
+/** A ServiceAccount, judged by an {@link effectiveUser}: then it is one of the space in question. */
 export function isServiceAccount(user: UserInfo): boolean {
   return user.groups.includes(GROUPS.serviceAccounts) && parseServiceAccountUserName(user.name) !== undefined
 }

@@ -1,4 +1,4 @@
-/** What a token of this server says, once its signature has been checked. */
+/** Claims of a token of this server, once its signature has been checked. */
 import { hash } from 'node:crypto'
 import type { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
@@ -31,7 +31,7 @@ export function verifiedClaims(
   })
 }
 
-/** `isGood` hears that the signature is, once claims were found. */
+/** `isGood` is called for a good signature, once claims were found. */
 async function verified(
   token: string,
   issuer: Pick<TokenIssuer, 'publicKeys'>,
@@ -59,7 +59,7 @@ async function verified(
   throw refused('the token is malformed')
 }
 
-/** The client only hears `Unauthorized`; TokenReview and logs may tell the cause, which never holds the token. */
+/** The client only gets `Unauthorized`; TokenReview and logs may hold the cause, which never holds the token. */
 export function refused(why: string): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', undefined, { cause: new Error(why) })
 }

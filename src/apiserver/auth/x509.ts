@@ -19,8 +19,8 @@ interface Known {
 }
 
 /**
- * Reads a certificate object once and remembers the answer for as long as the object lives, so hand over the same object
- * for all requests of a connection. The TLS layer has already verified the chain.
+ * Reads a certificate object once and remembers the answer for as long as the object lives. All requests of a connection should pass the
+ * same object. The TLS layer has already verified the chain.
  */
 export class X509Authenticator implements Authenticator {
   readonly #known = new WeakMap<X509Certificate, Known>()

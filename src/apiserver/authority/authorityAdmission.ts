@@ -1,4 +1,4 @@
-/** What the server says about the objects by which workload is placed: who may write them, and what they may say. */
+/** The server's rules for the objects of placement: their writers, and their content. */
 import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { autoscalerWarnings } from './autoscalerWarnings.ts'

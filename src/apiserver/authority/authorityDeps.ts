@@ -1,4 +1,4 @@
-/** What the steps of this folder ask. */
+/** Dependencies of this folder's steps. */
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'

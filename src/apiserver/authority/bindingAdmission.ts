@@ -1,6 +1,6 @@
 /**
- * InventoryBindings: who writes one decides where everything of the space goes, so it is judged like writing all of its
- * EdgePlacements. What an inventory is, and whether there is one, is told to those alone who may see it.
+ * InventoryBindings: who writes one decides where everything of the space goes, so it is judged like writing all of its EdgePlacements. The
+ * state of an inventory, and its existence, are visible only to users who may see it.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
@@ -109,7 +109,7 @@ async function noInventory({ tree, authorizer }: AuthorityDeps, { user }: WriteC
   return [fieldError.invalid(FIELD, path, detail)]
 }
 
-/** Only somebody who could have seen it is told that it is not there. */
+/** Only a user who could have seen it gets the warning that it is not there. */
 async function warnOfNone(deps: AuthorityDeps, context: WriteContext, path: string): Promise<void> {
   if (deps.tree.resolve(path).found || !(await maySee(deps, context.user, path))) return
   context.warn(`there is no space ${path} yet; the binding counts once there is, and grants this space`)

@@ -1,7 +1,7 @@
 /**
- * SyncerConfigs for readers of KubeStellar's API, who want to be told object by object what there is to carry down. The center stores in SyncerConfig `the-one` only that it is what was projected into the
- * mailbox (annotation); here the lists are made from what the mailbox holds. That costs a look at all of it, in slices, for who
- * asks; syncers do not.
+ * SyncerConfigs for readers of KubeStellar's API, who want a list of the objects to carry down. The center stores in SyncerConfig `the-one`
+ * only the annotation that it means the projected objects; here the lists are made from the mailbox. Each read of them costs a look at all
+ * of it, in slices; syncers need none.
  */
 
 import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
@@ -61,7 +61,7 @@ export class DerivedLists implements DerivedParts {
 
   async events(events: readonly StoreEvent[]): Promise<readonly StoreEvent[]> {
     const derived: StoreEvent[] = []
-    /** Configs that say something else by what was told since. */
+    /** Configs whose content differs by later changes. */
     let isOld = false
     for (const event of events) {
       if (!this.concerns(event.key)) {

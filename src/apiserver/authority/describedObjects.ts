@@ -1,6 +1,6 @@
 /**
- * Where denatured kinds are descriptions: whoever writes one that does not act is told so, and the label that makes one act is
- * judged like a creation. (What an acting role or binding grants is judged beside this, by rbacEscalation.ts.)
+ * Where denatured kinds are descriptions, the author of an object that does not act gets a warning. The label that makes one act is judged
+ * like a creation. (rbacEscalation.ts judges the grants of an acting role or binding.)
  */
 
 import { isStatusError } from '../../apimachinery/errors.ts'

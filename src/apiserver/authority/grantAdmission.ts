@@ -1,7 +1,7 @@
 /**
- * PlacementGrants: a space is granted by its id, so that whoever makes a space again under an old path gets nothing. Users write
- * its path; the id is filled in, and stays until they name another. What was there before is let be. Who may not see whether
- * there is such a space says the id, so that nobody learns of spaces by granting them.
+ * PlacementGrants: a space is granted by its id, so that whoever makes a space again under an old path gets nothing. Users write its path;
+ * the id is filled in, and stays until they name another. An existing entry stays. A user who may not see whether there is such a space
+ * gives the id, so that no grant reveals spaces.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'

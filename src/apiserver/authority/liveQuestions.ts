@@ -1,6 +1,6 @@
 /**
- * Questions to syncers about what their clusters hold now: they go down the streams of mailboxes that were opened by syncers that hear
- * them, and wait for their answers. Few at a time, of each space and cluster one after the other, and none for ever.
+ * Questions to syncers about the live content of their clusters. They go down the streams of mailboxes whose syncers support them, and wait
+ * for their answers. Few run at a time, those of each space and cluster one after the other, and none for ever.
  */
 import { randomUUID } from 'node:crypto'
 import { type Clock, pause } from '../../client/clock.ts'
@@ -27,7 +27,7 @@ export interface LiveQuestionsDeps {
 type Send = (question: LiveQuestion) => void
 
 interface Waiting {
-  /** Whose syncer is to answer. */
+  /** Mailbox of the syncer that answers. */
   readonly mailbox: string
   answer(answer: LiveAnswer | Unasked): void
 }
@@ -88,7 +88,7 @@ export class LiveQuestions implements LiveAsker {
     }
   }
 
-  /** What a syncer says; an answer that nobody waits for, or waits for no more, is none. */
+  /** Takes a syncer's answer; one without a waiting question is dropped. */
   take(mailbox: string, answer: LiveAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     if (waiting?.mailbox === mailbox) waiting.answer(answer)
@@ -102,7 +102,7 @@ export class LiveQuestions implements LiveAsker {
     gone.addEventListener('abort', end)
     this.#waiting.set(id, { mailbox, answer: resolve })
     try {
-      // a stream that was resumed may have its former one beside it for a moment: the syncer hears it once
+      // a resumed stream may have its former one beside it for a moment: the syncer gets the question once
       ;[...this.#streams.get(mailbox)!].at(-1)!.send({ ...question, id })
       return await promise
     } finally {

@@ -1,6 +1,6 @@
 /**
- * A reference to a parameter that no Location defines, `%(regoin)`, is a slip of the pen, as is a selector of a Customizer that matches
- * none. Their author gets a warning. They are taken all the same, for the Location may get the label later.
+ * A reference to a parameter that no Location defines, `%(regoin)`, is a slip of the pen. So is a selector of a Customizer that matches
+ * none. Their author gets a warning. They are accepted all the same, for the Location may get the label later.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'

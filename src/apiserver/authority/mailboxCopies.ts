@@ -1,6 +1,6 @@
 /**
- * What is on its way from a workload space is written into a mailbox by the center alone. Others report its status there. The
- * server's administrators may do what they must; the center puts back what differs.
+ * Only the center writes copies of workload spaces' objects into a mailbox. Others report its status there. The server's administrators may
+ * do what they must; the center puts back what differs.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

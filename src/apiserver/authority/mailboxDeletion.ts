@@ -1,7 +1,7 @@
 /**
- * A mailbox lives as long as its SyncTarget. Made anew it would be another one: its syncer would need a new credential and the
- * cluster to be handed over; and of a cluster that leaves nobody would know any more what its syncer has done. So nobody deletes
- * a mailbox's Workspace whose SyncTarget is there but the server itself, which does so when it is time.
+ * A mailbox lives as long as its SyncTarget. A new one would be different: its syncer would need a new credential and the cluster to be
+ * handed over. The work of a leaving cluster's syncer would be unknown. So nobody deletes a mailbox's Workspace whose SyncTarget is there
+ * but the server itself, which does so when it is time.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -1,10 +1,10 @@
 /**
- * Who may do what in a mailbox, before any role is asked.
+ * Rights in a mailbox, evaluated before any role.
  *
- * A syncer reads its mailbox, writes the status of what was placed there and of the configs that it follows, and what an upsync
- * set names. No other ServiceAccount acts there, and nobody but administrators in a space below a mailbox. Elsewhere a syncer's
- * credential is good for nothing, not even for what every authenticated user may do. What of an object may change is for
- * admission (syncerWrites.ts); here is what is known without the object.
+ * A syncer reads its mailbox, and writes the status of placed objects and of its configs, and the objects that an upsync set names. No
+ * other ServiceAccount acts there, and nobody but administrators in a space below a mailbox. Elsewhere a syncer's credential has no rights,
+ * not even those of every authenticated user. Admission (syncerWrites.ts) judges changes of an object; here are the rules without the
+ * object.
  */
 
 import { isAssociable } from '../../placement/associated/associated.ts'
@@ -21,7 +21,7 @@ import type { UpsyncDemands } from './upsyncDemands.ts'
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
-/** What a client asks to know what is served. */
+/** Discovery paths of clients. */
 const DISCOVERY = /^\/(api|apis|openapi|version|livez|readyz|healthz)(\/|$)/
 const SELF_REVIEWS: ReadonlySet<string> = new Set([
   'selfsubjectaccessreviews',
@@ -89,7 +89,7 @@ export class MailboxRules implements BuiltinRules {
     if (isPowerful(resource)) return no('a syncer writes nothing that grants rights or steers a server')
     // A kind without `/status` has its status in the object itself.
     if (isChange) return ALLOWED
-    // What it carried up it takes away, also when no set asks for it any more: admission knows it by its mark.
+    // It deletes its upsynced objects, also without a set: admission recognizes them by their mark.
     if (verb === 'delete') return ALLOWED
     if (verb !== 'create') return no(MAY)
     // Whether it belongs to a copy that asks for it only the object tells: admission looks.

@@ -19,15 +19,15 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
 
 /**
- * News of clusters wait so much longer for each that is connected, so that a change that goes to all has reached the last before the
- * first tells of it: about what one copy of a change costs.
+ * Delay of clusters' news for each connected one: a change that goes to all has so reached the last before the first reports it. It is
+ * about the cost of one copy's change.
  */
 const GATHER_MS = 0.25
 const MOST_GATHER_MS = 1000
 /** Streams end now and then, and are taken up again within this time. */
 const RESUME_MS = 5000
 
-/** Of whoever opens a stream. */
+/** Reader of a stream. */
 export interface Reader {
   readonly protocols: ProtocolRange
   /** As its reports name it. */
@@ -81,7 +81,7 @@ export class OutcomeInbox implements OutcomeSource {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The syncer of a mailbox lives: it said so, or something else. */
+  /** The syncer of a mailbox lives: any message proves it. */
   seen(space: string): void {
     for (const listener of this.#listeners) listener.seen(space)
   }
@@ -149,7 +149,7 @@ export class OutcomeInbox implements OutcomeSource {
    * @throws StatusError BadRequest when it says something of revisions that there are not
    */
   take(space: string, report: OutcomeReport): OutcomeAnswer {
-    // of another life of the store nothing counts anyway, and the syncer is told of this one
+    // a report of another epoch counts nothing anyway, and the syncer receives the present one
     if (report.epoch === this.epoch) requireReached(report, this.#revision())
     this.seen(space)
     return this.#receiver?.take(space, report) ?? { epoch: '', again: true }

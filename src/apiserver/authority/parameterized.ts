@@ -1,6 +1,6 @@
 /**
- * Which objects hold parameters of Locations: in a workload space those that are to be expanded for each destination, and in a
- * mailbox the copies of these. What the space's own server reads holds none: it would act upon references.
+ * Objects that hold parameters of Locations. In a workload space these are to be expanded for each destination; a mailbox has the copies of
+ * these. Objects that act in the space's own server hold none: it would act upon references.
  */
 
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'

@@ -1,6 +1,6 @@
 /**
- * What a change of an EdgePlacement adds to what it carries down: tests that no earlier test covers, and tests from which an
- * upsync set that is gone may have held something back. Narrowing adds nothing. Pure.
+ * Additions of an EdgePlacement's change to its downsync: tests that no earlier test covers. Also tests whose objects a removed upsync set
+ * may have held back. Narrowing adds nothing. Pure.
  */
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -37,7 +37,7 @@ interface Test extends AddedTest {
   readonly namespaceLabels: ReadonlySet<string> | undefined
 }
 
-/** Of a placement, as everywhere: those behind carry nothing. */
+/** Bound on a placement, as everywhere: tests behind it carry nothing. */
 const MAX_TESTS = 10_000
 /** Items of lists that are compared; of more, what is not the same as before counts as added. */
 const MAX_WORK = 1_000_000
@@ -164,7 +164,7 @@ function limited(test: Test, limits: KindLimits, written: Record<string, unknown
   }))
 }
 
-/** What of a test passes none of the others; where one differs in one list alone, only the items that it lacks are left. */
+/** Part of a test that passes none of the others; where one differs in one list alone, only the items that it lacks are left. */
 function surplus(test: Test, others: readonly Test[]): Test | undefined {
   let left = test
   const before: KindPattern[] = []

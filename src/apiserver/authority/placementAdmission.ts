@@ -1,6 +1,6 @@
 /**
- * EdgePlacements: nobody sends to clusters what they may not read. Whoever writes one needs `get` and `list` on what the change
- * adds to its tests; anyone who may write it may narrow it.
+ * EdgePlacements: nobody sends to clusters what they may not read. Its author needs `get` and `list` on all that the change adds to its
+ * tests; anyone who may write it may narrow it.
  *
  * A wide test selects, kind by kind, what its author may read. The server records that, and no record comes from a client. A record
  * holds until its test changes, or until the annotation does: then it grows by what that writer may read.
@@ -26,7 +26,7 @@ import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type AddedTest, addedTests, shownTests } from './placementAdditions.ts'
 
-/** To the authorizer, for one write. Whoever may read a kind everywhere is asked about it once. */
+/** To the authorizer, for one write. A user who may read a kind everywhere costs one question for it. */
 export const MAX_QUESTIONS = 2000
 /** Characters; all annotations of an object have 256 KiB. */
 const MAX_RECORD = 64 * 1024
@@ -273,7 +273,7 @@ function testsOf(kinds: readonly GroupResource[]): string {
 class ReadRights {
   readonly #authorizer: Authorizer
   readonly #who: { user: UserInfo; space: string }
-  /** What has been asked, with what is lacking. */
+  /** Answered questions, with the missing right. */
   readonly #known = new Map<string, Attributes | undefined>()
   #left = MAX_QUESTIONS
 
@@ -286,7 +286,7 @@ class ReadRights {
     return this.#left < 0
   }
 
-  /** The first right that is not held, of reading this; once too much was asked, nothing is lacking any more. */
+  /** The first missing right for reading this; beyond the bound on questions, none is missing. */
   async lacking({ group, resource, namespace, name }: Readable): Promise<Attributes | undefined> {
     const key = [group, resource, namespace, name].join('|')
     if (this.#known.has(key)) return this.#known.get(key)

@@ -1,6 +1,6 @@
 /**
- * What an EdgePlacement names and its space does not serve is most often a slip of the pen: whoever writes it is told so. It is
- * taken all the same, for the kind may come later.
+ * An EdgePlacement's name that its space does not serve is most often a slip of the pen: its author gets a warning. It is accepted all the
+ * same, for the kind may come later.
  */
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** Where previews of placement are asked for. They are handed to whoever places in this process; few at a time of each space. */
+/** Entrance of previews of placement. They are handed to whoever places in this process; few at a time of each space. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import {
@@ -16,7 +16,7 @@ const RETRY_SECONDS = 1
 
 export class PreviewInbox implements PreviewSource {
   #receiver: PreviewReceiver | undefined
-  /** Under way, by space: previews, and writes that are asked about. */
+  /** Under way, by space: previews, and consequences of writes. */
   readonly #running = new Map<string, number>()
   readonly #writing = new Map<string, number>()
 
@@ -24,7 +24,7 @@ export class PreviewInbox implements PreviewSource {
     this.#receiver = receiver
   }
 
-  /** `undefined`: nobody knows, or too many of the space are asked about at the time. No write waits for another's. */
+  /** `undefined`: unknown, or too many of the space are under way. No write waits for another's. */
   async consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined> {
     return await this.#askOf(write, receiver => receiver.consequence(write))
   }

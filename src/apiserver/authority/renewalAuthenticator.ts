@@ -1,6 +1,6 @@
 /**
- * Who holds a renewal credential: somebody who may ask for tokens of a syncer's ServiceAccount, and nothing else. In no group, so
- * that no role reaches them.
+ * Holders of a renewal credential: their only right is to request tokens of a syncer's ServiceAccount. In no group, so that no role reaches
+ * them.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
@@ -30,7 +30,7 @@ export class RenewalAuthenticator implements Authenticator {
     this.#options = options
   }
 
-  /** @throws StatusError Unauthorized; whoever has a genuine credential is told what became of it */
+  /** @throws StatusError Unauthorized; the holder of a genuine credential gets the reason */
   async authenticate({ token, audiences }: Credentials): Promise<Authentication | undefined> {
     if (token === undefined || !isRenewalCredential(token)) return undefined
     // Nobody else is to take it for somebody's identity.

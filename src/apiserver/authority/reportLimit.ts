@@ -1,6 +1,6 @@
 /**
- * How large a request may be by which a syncer reports: it says a status, and whoever holds its credential can send as many as
- * they like. Judged before anything is read of the body; what is made of it then is bounded by syncerWrites.ts.
+ * Bound on a syncer's request for a report: it is a status, and a holder of its credential can send any number. It is judged before any
+ * read of the body; syncerWrites.ts bounds the result.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'

@@ -82,7 +82,7 @@ function approvalsOf(before: Fields, after: Fields, noted: Fields): Fields[] {
   return objects(after, APPROVALS).map(one => known.get(str(one, 'group')) ?? { group: str(one, 'group'), ...noted })
 }
 
-/** What of the server's fields a person changed. */
+/** Changes of a person to the server's fields. */
 function problemsOf(type: GroupResource, before: Fields, after: Fields): FieldError[] {
   const noted = Object.values(SWITCHES[type.resource] ?? {}).map(({ noted }) => noted)
   const free = [...fieldsOfPeople(type), ...noted]

@@ -6,7 +6,7 @@ import type { UserInfo } from '../auth/types.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 
-/** What is wrong with a path from the root. */
+/** Faults of a path from the root. */
 export function pathProblems(field: string, path: string): FieldError[] {
   const [first, ...names] = path.split(':')
   if (first === ROOT && names.every(name => dns1123Label(name).length === 0)) return []
@@ -14,8 +14,8 @@ export function pathProblems(field: string, path: string): FieldError[] {
 }
 
 /**
- * Whether a user may know if there is a space at a path: one that they may enter, or of which they may get the Workspace above.
- * What everybody may in the root shows nothing.
+ * Whether a user may know if there is a space at a path: one that they may enter, or whose Workspace above they may get. Public rights in
+ * the root prove nothing.
  */
 export async function maySee(
   { tree, authorizer }: Pick<AuthorityDeps, 'tree' | 'authorizer'>,

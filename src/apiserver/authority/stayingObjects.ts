@@ -1,6 +1,6 @@
 /**
- * Every cluster has its own of some objects, so those of a space that places workload stay there. Whoever writes into one what is
- * meant for clusters is warned.
+ * Every cluster has its own of some objects, so those of a space that places workload stay there. A write of workload content into one
+ * gives its author a warning.
  */
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'

@@ -2,11 +2,10 @@
  * Tokens of a mailbox's syncer, by TokenRequest.
  *
  * - An administrator who asks for the audience of renewal credentials gets one. Its Secret in the mailbox is the account of it.
- * - Who holds one gets tokens of a day. They are bound to the Secret of the session, so they end with it: in the same moment,
- *   and with the streams that they opened. The first request of a process begins a session and thereby ends the one before;
- *   the later ones name theirs, and are refused when it is not the newest any more.
- * - Who asks for a dry run only looks: it gets a token that reads, bound to its credential, and nobody's session ends. That it did is
- *   noted on the credential.
+ * - Its holder gets tokens of a day. They are bound to the Secret of the session, so they end with it: in the same moment, and with the
+ *   streams that they opened. The first request of a process begins a session and thereby ends the one before. The later ones name theirs,
+ *   and are refused when it is not the newest any more.
+ * - A dry run only looks: it gets a token that reads, bound to its credential, and no session ends. That it did is noted on the credential.
  * - In the core space clusters claim renewal credentials ({@link SyncerClaims}).
  * - No other token of a syncer lives longer than a day.
  */

@@ -1,6 +1,6 @@
 /**
- * What of an object a syncer may write. The kinds and verbs were judged before (mailboxRules.ts); here the object is known: what
- * was born in the cluster carries the syncer's mark, and nobody takes a mark that is the center's to give.
+ * Parts of an object that a syncer may write. The kinds and verbs were judged before (mailboxRules.ts); here the object is known. Objects
+ * born in the cluster carry the syncer's mark, and only the center gives and takes its own marks.
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { at, str } from '../../apimachinery/fields.ts'
@@ -47,10 +47,10 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
         if (old && !isProjected(old)) checkMetadata(request, refuse)
         return
       }
-      // what may be done to it is said for everybody (mailboxCopies.ts)
+      // the rules for all users (mailboxCopies.ts) cover it
       if (old !== undefined && isProjected(old)) return
       const isDeleted = operation === 'DELETE'
-      // What came by a set has to go when the set is gone.
+      // Objects of a set have to go when the set is gone.
       if (!isDeleted && !(await isCarried()))
         refuse('no upsync set of the mailbox names it, and no copy there asks for it')
       if ((isDeleted || old !== undefined) && !isBorn(old))
@@ -64,7 +64,7 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
   }
 }
 
-/** What is stored already may stay. */
+/** Stored content may stay. */
 function checkStatus({ type, object, old }: AdmissionRequest): void {
   if (!isStatusTooLarge(object) || equalJson(object.status, old?.status)) return
   const detail = `a syncer reports at most ${STATUS_LIMIT_BYTES} bytes of JSON of an object; shorten what the cluster says there`

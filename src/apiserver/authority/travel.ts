@@ -1,6 +1,6 @@
 /**
- * Which objects may travel, and which are on their way, as far as the registry must know: where it keeps account of what nobody
- * said. Everything else costs nothing.
+ * Objects that may travel, and objects on their way, as far as the registry must know: there it keeps account of unset fields. Everything
+ * else costs nothing.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'

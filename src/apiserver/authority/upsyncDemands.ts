@@ -1,7 +1,7 @@
 /**
- * What each mailbox asks its cluster for: the upsync sets of its SyncerConfigs and EdgeSyncConfigs. Read when somebody wants to
- * write such an object, and forgotten inside the commit that changes one of the configs: mailboxes that ask for nothing, and
- * heartbeats, cost nothing. Wishes for associated objects stand on the copy that these belong to.
+ * Requests of each mailbox to its cluster: the upsync sets of its SyncerConfigs and EdgeSyncConfigs. Read at a write of such an object, and
+ * forgotten inside the commit that changes one of the configs. Mailboxes without sets, and heartbeats, cost nothing. Wishes for associated
+ * objects stand on the copy that these belong to.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
@@ -31,7 +31,7 @@ export class UpsyncDemands {
 
   constructor(deps: UpsyncDemandsDeps) {
     this.#deps = deps
-    // A change behind a reading is heard of, too, and drops it.
+    // A change behind a reading arrives, too, and drops it.
     const forget = { reset: () => this.#sets.clear(), apply: ({ key }: StoreEvent) => this.#sets.delete(key.space) }
     for (const { of } of SOURCES) deps.store.project({ group: of.group, resource: of.resource }, forget)
   }
@@ -41,7 +41,7 @@ export class UpsyncDemands {
     if (known !== undefined) return known
     const read = this.#read(space)
     this.#sets.set(space, read)
-    // Who asked hears of a failure through the promise itself; here it only must not stay.
+    // The caller gets a failure through the promise itself; here it only must not stay.
     read.catch(() => {
       if (this.#sets.peek(space) === read) this.#sets.delete(space)
     })

@@ -80,7 +80,7 @@ export function readSeal(value: unknown): Seal | undefined {
   return bytes.length === KEY_BYTES && isCost ? { key: bytes, salt, cost } : undefined
 }
 
-/** Whoever wrote the archive names no file but keys: they are written where it is restored. */
+/** The archive holds keys and no other paths: files are written where it is restored. */
 function isFiles(value: unknown): value is Files {
   return (
     isRecord(value) &&

@@ -64,7 +64,7 @@ function isStruct(definition: string): boolean {
   return definition.startsWith('io.k8s.')
 }
 
-/** What Kubernetes' own kinds leave open (the data of a ControllerRevision, defaults in a CRD) is raw bytes in its code. */
+/** Open parts of Kubernetes' own kinds (the data of a ControllerRevision, defaults in a CRD) are raw bytes in its code. */
 function markOpenFields(schema: Schema): void {
   const { properties, items, additionalProperties } = schema
   if (schema['x-kubernetes-preserve-unknown-fields'] && properties === undefined) schema[ONE_VALUE] = true
@@ -115,7 +115,7 @@ function linkDefinitions(raw: Record<string, SchemaNode>, names: Map<Schema, str
     const target = raw[$ref]
     if (target === undefined) throw new Error(`the catalog has no definition ${$ref}`)
     if (Object.keys(node).length === 1) return target
-    // What is said beside the reference holds here only. The copy shares the children, which are linked in place.
+    // Members beside the reference hold here only. The copy shares the children, which are linked in place.
     const copy: SchemaNode = { ...target, ...node }
     delete copy.$ref
     names.set(copy as Schema, $ref)

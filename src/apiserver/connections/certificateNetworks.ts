@@ -1,6 +1,6 @@
 /**
- * Whose clients are asked for a certificate. A handshake verifies the signatures of the chain that a client shows, whoever issued
- * it, before anybody has shown a credential: few of them (see certificateChains.ts), and none where nobody is asked for one.
+ * Networks whose clients get a request for a certificate. A handshake verifies the signatures of a client's chain, of any issuer, before
+ * the client has shown a credential. There are few (see certificateChains.ts), and none without that request.
  */
 import { BlockList, isIP } from 'node:net'
 

@@ -2,8 +2,8 @@
  * The first bytes of each connection, in the turn of its address and little by little. Node parses a read as a whole, and makes a request of
  * each head in it: a read of 64 KiB holds two thousand. Most of a crowd brings its bytes with the handshake.
  *
- * The ends of connections wait for turns of their addresses, too: an end takes 0.15 ms (its watch ends, its seat is released, TLS says
- * farewell), and a client that leaves with thousands of connections ends all of them at once.
+ * The ends of connections wait for turns of their addresses, too. An end takes 0.15 ms (its watch ends, its seat is released, TLS closes).
+ * A client that leaves with thousands of connections ends all of them at once.
  */
 import type { TLSSocket } from 'node:tls'
 import { LoopGate } from '../flowcontrol/loopGate.ts'

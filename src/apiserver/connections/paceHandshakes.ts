@@ -1,8 +1,7 @@
 /**
- * TLS handshakes little by little: each takes the loop some half of a millisecond, before anybody has shown anything. Of each
- * address in turn, and of one that has many waiting the latest first: most of a crowd waits long whoever goes first, and so at
- * least whoever comes alone behind it does not. Who waits is a connection without a credential as any other, and has to go when
- * its time is over.
+ * TLS handshakes little by little: each takes the loop some half of a millisecond, before anybody has shown anything. Addresses take turns,
+ * and an address with many waiting has its latest first. Most of a crowd waits long in any order, and this order at least spares a lone
+ * client behind it. A waiting connection has no credential, as any other, and has to go when its time is over.
  */
 import type { Socket } from 'node:net'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
@@ -10,9 +9,9 @@ import { WaitingLine } from '../flowcontrol/waitingLine.ts'
 import type { CertificateNetworks } from './certificateNetworks.ts'
 import { networkOf } from './strangers.ts'
 
-/** What is used of an HTTPS server. */
+/** Used part of an HTTPS server. */
 export interface ShakingServer {
-  /** Whether connections that it begins with are asked for a certificate. */
+  /** Whether the first connections get a request for a certificate. */
   requestCert: boolean
   listeners(event: 'connection'): unknown[]
   removeAllListeners(event: 'connection'): unknown

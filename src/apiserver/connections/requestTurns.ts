@@ -1,4 +1,4 @@
-/** Whose turn it is when the loop takes up requests: that of an admitted user, or that of a stranger by address and credential. */
+/** Turns in which the loop takes up requests: those of an admitted user, or those of a stranger by address and credential. */
 import type { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
@@ -10,8 +10,8 @@ const STRANGER = 'stranger'
 const ADMITTED = 'admitted'
 
 /**
- * Admitted users have one half of all turns, strangers the other: address by address, and behind one address by the credential
- * that they show. Of strangers that show the same the latest goes first: see {@link WaitingLine}.
+ * Admitted users have one half of all turns, strangers the other: address by address, and behind one address by the credential that they
+ * show. Strangers with the same credential go latest first: see {@link WaitingLine}.
  */
 export function requestGate(clock: () => number): LoopGate {
   const line = new WaitingLine<Entry>(([first]) => first === STRANGER)

@@ -1,5 +1,5 @@
 /**
- * A port on which several sockets listen. The loop accepts one connection of each in a turn: with one socket, a crowd of newcomers lets
+ * A port on which several sockets listen. The loop accepts one connection of each in a turn. With one socket, a crowd of newcomers lets
  * everybody behind it wait in the kernel, which knows no turns. API threads of one server listen there, too; no other server gets the port.
  */
 import { once } from 'node:events'

@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface StrangerLimits {
-  /** Connections, whoever they are of. What is left of the descriptors is the store's, the log's and the controllers'. */
+  /** Connections, whoever they are of. The rest of the descriptors is the store's, the log's and the controllers'. */
   connections: number
   /** Those without a credential. */
   total: number
-  /** Of one address; of an IPv6 network of /64. */
+  /** Bound on one address; on an IPv6 network of /64. */
   perAddress: number
   /** From the end of the handshake, and of each answer, to the next whole request. The handshake has a bound of its own. */
   patienceMs: number
@@ -16,7 +16,7 @@ export interface StrangerLimits {
 
 const PATIENCE_MS = 10_000
 const REFUSALS = 10
-/** Beyond this, more of them only cost memory: some 60 KB each with their TLS, and up to 32 KB of bytes that wait for a turn. */
+/** Beyond this, more of them only cost memory. Each takes some 60 KB with its TLS, and up to 32 KB of bytes that wait for a turn. */
 export const TOTAL = 4096
 /** At least this many get in, however few descriptors there are. */
 const SMALLEST = 8

@@ -1,10 +1,10 @@
 /**
- * Connections on which nobody has shown a credential yet: few, for each address and altogether, and for a short time, so that
- * they never keep out who has one.
+ * Connections without a credential so far: few, for each address and altogether, and for a short time. They so never keep out a client with
+ * one.
  *
- * At a bound the newest gets in and the oldest ends, of the address that has most: who has a credential shows it with the first
- * request, who hangs on is the oldest. So a crowd behind one address, which may be a balancer before all clients, takes turns
- * instead of being refused, and one address alone never ends the connections of another.
+ * At a bound the newest gets in and the oldest ends, at the address that has most. A client with a credential shows it with the first
+ * request; a lingering one is the oldest. A crowd behind one address, which may be a balancer before all clients, so takes turns instead of
+ * being refused. One address alone never ends the connections of another.
  *
  * Once a request has passed authentication its connection is no stranger any more, for as long as it lives.
  */
@@ -14,7 +14,7 @@ import type { Server as TlsServer } from 'node:tls'
 import { idleClock } from '../../client/clock.ts'
 import type { StrangerLimits } from './strangerLimits.ts'
 
-/** What is used of an HTTPS server. */
+/** Used part of an HTTPS server. */
 export type ConnectionServer = Pick<TlsServer, 'on' | 'prependListener'>
 
 interface StrangersDeps {
@@ -26,7 +26,7 @@ interface StrangersDeps {
 }
 
 interface Stranger {
-  /** What the server's requests come on; before the handshake is done, what lies below. */
+  /** Socket of the server's requests; before the handshake is done, the one below it. */
   socket: Socket
   readonly address: string
   deadlineMs: number
@@ -47,7 +47,7 @@ export class Strangers {
   /** In the order of their deadlines. */
   readonly #all = new Map<Socket, Stranger>()
   readonly #byAddress = new Map<string, Set<Stranger>>()
-  /** Whose handshake is not done yet, by both ends. */
+  /** Connections in their handshake, by both ends. */
   readonly #shaking = new Map<string, Stranger>()
   readonly #refusals = new WeakMap<Socket, number>()
   readonly #ended: Record<EndReason, number> = { total: 0, perAddress: 0, connections: 0, patience: 0 }
@@ -87,7 +87,7 @@ export class Strangers {
     return this.#ended[reason]
   }
 
-  /** Begins to watch a server's connections. To be called once for each. `closeIdle` ends those on which nothing is asked. */
+  /** Begins to watch a server's connections. To be called once for each. `closeIdle` ends those without a request. */
   follow(server: ConnectionServer, closeIdle: () => void): void {
     const closeOthers = this.#closeIdle
     this.#closeIdle = () => {
@@ -240,12 +240,12 @@ function oldestOf(strangers: ReadonlySet<Stranger>): Stranger {
   return oldest!
 }
 
-/** What tells a connection from all others that are open. */
+/** Identity of a connection among all open ones. */
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
 
-/** Whom an address counts for. Whoever has an IPv6 address has a /64 of them. */
+/** Whom an address counts for. An owner of an IPv6 address has a /64 of them. */
 export function networkOf(address = ''): string {
   const ipv4 = address.startsWith('::ffff:') ? address.slice(7) : address
   if (isIP(ipv4) !== 6) return ipv4

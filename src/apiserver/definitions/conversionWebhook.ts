@@ -21,7 +21,7 @@ interface ConversionWebhook {
 
 export interface ConversionDeps {
   post(target: WebhookTarget, body: unknown): Promise<unknown>
-  /** Hears, for the log, what those who asked are not told. */
+  /** Gets, for the log, details beyond the client's error. */
   silent?(failure: SilentFailure): void
   uuid(): string
 }
@@ -54,7 +54,7 @@ export async function convertThroughWebhook(
     })
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error
-    // Who reads or writes is not known here, so that nobody hears what was answered: the log does.
+    // The client is unknown here, so the answer goes to the log alone.
     deps.silent?.({ space: target.space, ...kind, why: error.message })
     throw fail(`failed: ${error.openly}`, error)
   }
@@ -70,7 +70,7 @@ export async function convertThroughWebhook(
 
 function readAnswer(answer: unknown, review: string, uid: string, fail: (why: string) => Error): unknown[] {
   const { response, apiVersion, kind }: Record<string, unknown> = isRecord(answer) ? answer : {}
-  // v1beta1 never asked for these two, and its webhooks leave them out
+  // v1beta1 never required these two, and its webhooks leave them out
   if (review === 'v1' && (apiVersion !== `${REVIEW_GROUP}/v1` || kind !== 'ConversionReview')) {
     throw fail(`expected webhook response of ${REVIEW_GROUP}/v1, Kind=ConversionReview`)
   }

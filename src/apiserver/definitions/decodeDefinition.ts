@@ -1,6 +1,6 @@
 /**
- * The part of a CustomResourceDefinition that its own schema leaves open: `items` and `additionalProperties` hold a schema or
- * something else, so that types and nulls below them are looked at here.
+ * The part of a CustomResourceDefinition that its own schema leaves open. `items` and `additionalProperties` hold a schema or another
+ * value, so types and nulls below them are looked at here.
  * @see https://pkg.go.dev/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1#JSONSchemaProps
  */
 import { list, record } from '../../apimachinery/fields.ts'
@@ -27,7 +27,7 @@ export function* decodeDefinition(crd: KubeObject): Steps<string | undefined> {
   return undefined
 }
 
-/** What stands where a schema or something else is due, and is neither. Types of all other members are right. */
+/** Error for a value that is neither a schema nor the allowed alternative. Types of all other members are right. */
 function branchError(schema: Record<string, unknown>): string | undefined {
   const { items, additionalProperties, properties, allOf, anyOf, oneOf, not } = schema
   if (additionalProperties !== undefined && !isRecord(additionalProperties)) {

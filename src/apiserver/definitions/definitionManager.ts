@@ -1,8 +1,8 @@
 /**
  * CustomResourceDefinitions at work: their status says what was accepted, and instances go with their CRD.
  *
- * What they define is served by {@link ServedDefinitions}, which says which CRDs want something done. A CRD that is on its way
- * out keeps its finalizer until its last instance is gone. What fails is tried again with backoff.
+ * {@link ServedDefinitions} serves their kinds and names the CRDs that need work. A CRD that is on its way out keeps its finalizer until
+ * its last instance is gone. A failure is retried with backoff.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
 import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'

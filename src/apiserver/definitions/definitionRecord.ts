@@ -1,4 +1,4 @@
-/** What the server remembers of a CustomResourceDefinition: little, as there may be very many. */
+/** Retained facts about a CustomResourceDefinition: few, as there may be very many. */
 import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { type AcceptedNames, type CrdCondition, namesConflicts, ownConditions } from '../../apimachinery/crd/crd.ts'
 import type { NamesInUse } from '../../apimachinery/crd/names.ts'
@@ -16,7 +16,7 @@ export interface DefinitionRecord {
   isWaiting: boolean
 }
 
-/** What a CRD's status has to say, and whether its kinds are served. */
+/** Status of a CRD, and whether its kinds are served. */
 export interface Verdict {
   acceptedNames: AcceptedNames
   conditions: CrdCondition[]
@@ -52,7 +52,7 @@ function saysSo(definition: KubeObject, { acceptedNames, conditions }: Verdict):
   return !isChanged && equalJson(status.acceptedNames, acceptedNames)
 }
 
-/** What remains to be done for a CRD. */
+/** Remaining work for a CRD. */
 export function workFor(definition: KubeObject, verdict: Verdict): 'status' | 'cleanUp' | undefined {
   if (!verdict.isDeleting) return saysSo(definition, verdict) ? undefined : 'status'
   return definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) ? 'cleanUp' : undefined

@@ -10,8 +10,8 @@ import type { RegistryDeps } from '../registry/registry.ts'
 const DELETIONS_AT_ONCE = 64
 
 /**
- * Resolves when none is left, however long finalizers hold the last; or when the signal aborts. One that is still made
- * meanwhile (by an apply, or by a request that was on its way) goes too: else the definition would wait for it for ever.
+ * Resolves when none is left, however long finalizers hold the last; or when the signal aborts. An instance that is created meanwhile (by
+ * an apply, or by a request on its way) goes too. The definition would else wait for it for ever.
  */
 export async function deleteInstances(
   deps: RegistryDeps,
@@ -28,7 +28,7 @@ export async function deleteInstances(
     }
   }
   let left = 0
-  /** Those that nobody has told to go yet. */
+  /** Those without a deletion so far. */
   let unpassed: Key[] = []
   let wake = (): void => {}
   const end = deps.store.project(

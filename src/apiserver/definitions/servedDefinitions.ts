@@ -1,6 +1,6 @@
 /**
- * What the CustomResourceDefinitions of all spaces define, as a projection: names are accepted, and kinds are served, before
- * whoever wrote the CRD is told. An event costs what its own CRD costs, whatever else the space has.
+ * Kinds that the CustomResourceDefinitions of all spaces define, as a projection: names are accepted, and kinds are served, before the
+ * answer to the CRD's author. An event costs what its own CRD costs, whatever else the space has.
  */
 import { conversionOf, NamesInUse, resourceTypesOf, shareSchemasOf } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -54,7 +54,7 @@ interface SpaceDefinitions {
 export class ServedDefinitions {
   readonly #deps: ServedDefinitionsDeps
   readonly #spaces = new Map<string, SpaceDefinitions>()
-  /** What is about to be stored for the first time, by space and name. */
+  /** CRDs that are about to be stored for the first time, by space and name. */
   readonly #coming = new Map<string, Readonly<KubeObject>>()
   /** Those that were looked at last, in that order: they are changed again within moments, and collections come between. */
   readonly #latest = new Map<string, KubeObject>()
@@ -89,8 +89,8 @@ export class ServedDefinitions {
   }
 
   /**
-   * What is to be said of a CRD; `undefined` unless it is the very version that is served, so that no two are given the same
-   * name. One that waits for a name gets it here if it is free by now.
+   * Verdict on a CRD; `undefined` unless it is the very version that is served, so that no two get the same name. One that waits for a name
+   * gets it here if it is free by now.
    */
   verdictOn(stored: Stored): { definition: KubeObject; verdict: Verdict } | undefined {
     const { space, name } = stored.key

@@ -53,7 +53,7 @@ export function aggregatedContentType({ version, format }: AggregatedForm): stri
   return `${media};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 }
 
-/** The first form that an `Accept` header names, when it is an aggregated one. What nobody serves is passed over. */
+/** The first form that an `Accept` header names, when it is an aggregated one. Unserved forms are skipped. */
 export function aggregatedWanted(accept: string | undefined): AggregatedForm | undefined {
   for (const entry of accept?.split(',') ?? []) {
     const [media = '', ...parameters] = entry.split(';').map(part => part.trim())

@@ -89,7 +89,7 @@ export function apiResourceList(
   }
 }
 
-/** What a sub-resource speaks and which verbs it knows. */
+/** Kinds of a sub-resource's bodies, and its verbs. */
 export function describeSubresource(
   type: ResourceType,
   name: string,

@@ -1,4 +1,4 @@
-/** Discovery documents as bytes, made when first asked for and kept as long as the kinds of their space stay. */
+/** Discovery documents as bytes, made at first use and kept as long as the kinds of their space stay. */
 
 import { createHash } from 'node:crypto'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
@@ -18,7 +18,7 @@ export interface DiscoveryDocumentsDeps {
   protobuf: ProtobufCodec
   /** `host:port` as clients reach it. */
   address: () => string
-  /** What `/` lists. */
+  /** Paths that `/` lists. */
   paths(space: string): readonly string[]
   /** In whose slices documents of many kinds are made. */
   work: Pick<WorkTurns, 'begin'>

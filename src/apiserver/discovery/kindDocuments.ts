@@ -1,4 +1,4 @@
-/** What tells of the kinds of a space, as bytes: discovery and OpenAPI. Who makes it and who sends it may be in two threads. */
+/** Documents about the kinds of a space, as bytes: discovery and OpenAPI. The maker and the sender may be in two threads. */
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { Answer } from '../http/answer.ts'
 import type { AggregatedForm } from './aggregated.ts'
@@ -17,7 +17,7 @@ export interface KindDocument {
 }
 
 export interface KindDocuments {
-  /** As of all that was told to anybody before. `undefined`: the space has none of that path. */
+  /** As of the latest answer to any client. `undefined`: the space has none of that path. */
   get(space: string, name: DocumentName): Soon<KindDocument | undefined>
 }
 

@@ -47,7 +47,7 @@ interface Where {
   readonly type: ResourceType
 }
 
-/** What becomes of each, at its index; nothing where there is no such space or kind. */
+/** Outcome of each, at its index; empty where there is no such space or kind. */
 async function together<W extends Named, K, R>(
   deps: EmbeddedDeps,
   writes: readonly W[],
@@ -55,7 +55,7 @@ async function together<W extends Named, K, R>(
   work: (known: readonly K[]) => Promise<readonly R[]>,
 ): Promise<readonly (R | undefined)[]> {
   const results = writes.map((): R | undefined => undefined)
-  // whoever records writes is told of each before it is done
+  // the recorder of writes needs each before it is done
   if (deps.audit !== undefined) return results
   const places = new Places(deps)
   const known: K[] = []
@@ -82,7 +82,7 @@ interface Place {
   readonly context: WriteContext
 }
 
-/** Who writes where: what goes to one place comes in runs, mostly of one kind. */
+/** Places of writes: writes to one place come in runs, mostly of one kind. */
 class Places {
   readonly #deps: EmbeddedDeps
   #last:

@@ -39,7 +39,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { StreamedServices } from './sharedEvent.ts'
 import type { EmbeddedWrite, WriteAudit, WriteTrail } from './writeAudit.ts'
 
-/** What of the server the client stands on. */
+/** Services of the server that the client uses. */
 interface EmbeddedServices extends StreamedServices {
   readonly deps: RegistryDeps
   readonly registry: Registry
@@ -200,7 +200,7 @@ export class EmbeddedSpace implements SpaceClient {
     })
   }
 
-  /** Does a write, and tells who records writes of it. Its reasons are asked for before it, which may change them. */
+  /** Does a write, and tells who records writes of it. Its reasons are read before it, which may change them. */
   #recorded<T extends KubeObject | undefined>(
     verb: EmbeddedWrite['verb'],
     target: Target,

@@ -22,7 +22,7 @@ export class SharedEvent implements StreamEvent {
   readonly #stored: Stored
   #converted: KubeObject | undefined
   #resource: GroupVersionResource | undefined
-  /** The shared form that bears what nobody said. */
+  /** The shared form that bears the unset fields. */
   #shared: KubeObject | undefined
 
   constructor(services: StreamedServices, of: string, type: StreamEvent['type'], stored: Stored) {

@@ -1,4 +1,4 @@
-/** What the embedded client tells of its writes to whoever records them. A server without an audit policy has nobody. */
+/** Reports of the embedded client's writes to the recorder. A server without an audit policy has none. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -17,7 +17,7 @@ export interface EmbeddedWrite {
 
 export interface WriteTrail {
   annotate: NonNullable<WriteContext['annotate']>
-  /** `sent` and `result` are asked for only when they are wanted. */
+  /** `sent` and `result` are called only on demand. */
   done(code: number, sent: () => unknown, result: () => KubeObject | undefined): void
   failed(error: unknown): void
 }

@@ -124,7 +124,7 @@ async function checkService(
 
 const unavailable = (message: string): StatusError => new StatusError('ServiceUnavailable', message)
 
-/** @throws StatusError BadRequest when it cannot be told which container is meant */
+/** @throws StatusError BadRequest when the container is ambiguous */
 function checkContainer(pod: KubeObject, container: string): void {
   const namesIn = (field: string): string[] => records(pod, 'spec', field).map(each => String(each.name))
   const own = namesIn('containers')

@@ -68,7 +68,7 @@ async function deleteCollection(services: Services, exchange: Exchange): Promise
   })
   let failure: PromiseRejectedResult | undefined
   for (let i = 0; i < list.items.length; i += DELETED_AT_ONCE) {
-    // Whoever leaves wants no more of it: what is deleted till then is deleted.
+    // A client that leaves stops the rest: earlier deletions stand.
     if (i > 0) await work.rest()
     const deletions: Promise<unknown>[] = []
     for (const { key } of list.items.slice(i, i + DELETED_AT_ONCE)) {
@@ -86,7 +86,7 @@ async function deleteCollection(services: Services, exchange: Exchange): Promise
   await sendList(services, exchange, list)
 }
 
-/** Somebody else deleted it first: that is what was asked for. */
+/** Another client deleted it first: the result is the requested one. */
 function isFailure(outcome: PromiseSettledResult<unknown>): outcome is PromiseRejectedResult {
   return outcome.status === 'rejected' && !isStatusError(outcome.reason, 'NotFound')
 }
@@ -132,7 +132,8 @@ const OPTIONS: Schema = {
 }
 
 /**
- * What a DeleteOptions object says, over what the query said. Nothing of it is overlooked: something would be deleted for good.
+ * Content of a DeleteOptions object, over that of the query. An unknown part is an error: the deletion is final. Nothing of it is
+ * overlooked: something would be deleted for good.
  * @throws StatusError BadRequest (wrong types), Invalid
  */
 export function deleteOptionsOf(body: unknown, options: DeleteOptions = {}): DeleteOptions {

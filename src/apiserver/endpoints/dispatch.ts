@@ -72,7 +72,7 @@ export function exchangeFor(
   return { request, answer, info, resource, user, space, type, entry, form, warnings, work }
 }
 
-/** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
+/** Target of an authorized request, over any transport. @throws StatusError NotFound, NotAcceptable */
 export function targetOf(
   services: Services,
   authorized: AuthorizedRequest,
@@ -94,7 +94,7 @@ export function targetOf(
   return { info, resource, user, space, type, entry, form, warnings: deprecationOf(type) }
 }
 
-/** What upstream warns of whenever it is used. */
+/** Upstream's warnings at each use. */
 const DEPRECATED: Readonly<Record<string, string>> = {
   componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
   endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
@@ -110,7 +110,7 @@ function hasProtobuf({ protobuf }: Services, type: ResourceType, entry: Endpoint
   return entry?.isOwnKind || protobuf.supports(apiVersionOf(type), type.kind)
 }
 
-/** What is answered and not stored has nothing that could be listed in rows. */
+/** An answered kind without storage has no table of rows. */
 function hasTable(type: ResourceType, entry: EndpointEntry | undefined): boolean {
   return (entry?.isOwnKind ? entry : type).verbs.includes('get')
 }

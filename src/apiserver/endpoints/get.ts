@@ -1,4 +1,4 @@
-/** GET of one object. What nobody has to wait for is answered in the step that asked. */
+/** GET of one object. A read without a wait is answered in its own step. */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'
@@ -7,7 +7,7 @@ import type { Exchange, Services } from '../exchange/exchange.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
-/** What a read needs to know of its request: nothing of what carries it. */
+/** Facts of its request that a read needs, apart from the transport. */
 type ReadTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'user'>
 
 export function getEndpoint(services: Services, exchange: Exchange): Soon<void> {

@@ -29,7 +29,7 @@ const PATCHES: Readonly<Record<string, PatchForm | 'apply'>> = {
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
 }
-/** Of built-in kinds; only they have strategic merges. */
+/** Patch types of built-in kinds; only they have strategic merges. */
 const PATCH_TYPES = Object.keys(PATCHES)
 
 export async function patchEndpoint(services: Services, exchange: Exchange): Promise<void> {

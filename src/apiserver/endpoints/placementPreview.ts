@@ -57,7 +57,7 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
       return { objects: previews.map((one, i) => ({ ...one, ...(warnings[i]?.length && { warnings: warnings[i] }) })) }
     })
     const { apiVersion, kind } = body
-    // what was asked is not sent back: it may hold secrets, and whoever asks has it
+    // the answer omits the question: it may hold secrets, and the client has it
     await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
   }
   return { 'edge.kubestellar.io/placementpreviews': { verbs: ['create'], endpoint } }

@@ -1,5 +1,5 @@
 /**
- * What is done to a Pod through sub-resources: binding it to a node, and evicting it as far as its disruption budget allows.
+ * Sub-resources that act on a Pod: binding it to a node, and evicting it as far as its disruption budget allows.
  * @see https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -61,7 +61,7 @@ interface Admitted {
   group: string
   version: string
   kind: string
-  /** Of what admission has changed. */
+  /** Called for changes of admission. */
   settle?: (changed: KubeObject) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Nothing in a space runs Pods: a workload's Pods run in the clusters where it is placed. `kubectl logs deployment/web` and its
- * like look for them here by the workload's selector, find none, wait and give up; the list that finds none says where they are.
+ * Nothing in a space runs Pods: a workload's Pods run in the clusters where it is placed. `kubectl logs deployment/web` and its like look
+ * for them here by the workload's selector, find none, wait and give up. The list that finds none gives their place.
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { effectiveUser } from '../auth/users.ts'
@@ -15,7 +15,7 @@ const WORKLOADS = [
   { group: 'batch', version: 'v1', resource: 'jobs' },
   { group: 'apps', version: 'v1', resource: 'replicasets' },
 ] as const
-/** Of each kind; with more of them in a namespace the hint may not come. */
+/** Bound on each kind; with more of them in a namespace the hint may not come. */
 const LOOKED_AT = 100
 
 /** Warns of a list of a namespace's Pods by labels that found none, when people ask and a workload there makes such Pods. */

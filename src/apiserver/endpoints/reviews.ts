@@ -59,7 +59,7 @@ export function reviewEndpoints(deps: ReviewDeps): EndpointEntries {
       requireKind(services, exchange, sent)
       const body = objectOf(sent, exchange.type)
       checkReviewSize(body, exchange.type)
-      // What comes back is what was asked and an answer, so it has to be of its kind.
+      // The answer repeats the question, so it has to be of its kind.
       checkTypes(body, exchange.type)
       await admitUnstored(services.deps.admission, body, {
         context: writeContext(exchange),
@@ -133,7 +133,7 @@ async function tokenEndpoint(services: Services, exchange: Exchange, deps: Revie
   checkReviewSize(body, { group: 'authentication.k8s.io', kind: 'TokenRequest' })
   checkTypes(body, TOKEN_REQUEST_TYPE)
   const spec = isRecord(body.spec) ? body.spec : {}
-  // policies limit what is asked for, said or not
+  // policies limit the duration, explicit or by default
   body.spec = { ...spec, expirationSeconds: spec.expirationSeconds ?? DEFAULT_SECONDS }
   const write = writeContext(exchange)
   await admitUnstored(services.deps.admission, body, {

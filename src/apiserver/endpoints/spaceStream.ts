@@ -1,11 +1,14 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=2-2&session=S]: every change of a space,
- * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends. Who has what there
- * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
+ * GET
+ * /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=2-2&session=S]:
+ * every change of a space, all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark
+ * ends. `known` is a cursor that is too old to go on from. Objects that are unchanged since then come by name alone, in a line without
+ * `object`.
  *
- * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
- * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one;
- * a `QUESTION` line comes to a syncer alone. What a syncer reports counts while a stream names it by `session`. Over WebSocket each line is one text message.
+ * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`. `BOOKMARK` lines carry
+ * the cursor and the epoch of the store, to be sent with it. A syncer with a range of protocols also gets the chosen one. An `ERROR` line
+ * carries a Status and is the last one. A `QUESTION` line comes to a syncer alone. A syncer's reports count while a stream names it by
+ * `session`. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
@@ -36,7 +39,7 @@ export interface SpaceStreamDeps {
   store: Store
   epochs: Pick<StoreEpochs, 'current' | 'hold'> & Partial<Pick<StoreEpochs, 'restored'>>
   forms: StreamForms
-  /** Who does not ask for `brief` gets objects whole. */
+  /** Without `brief` objects come whole. */
   derived?: DerivedParts | undefined
   draining: AbortSignal
   /** Default 60 s. */
@@ -46,7 +49,7 @@ export interface SpaceStreamDeps {
   random: () => number
   /** Ends what is open and may not be any more. */
   openAccess: Pick<OpenAccess, 'hold'>
-  /** Told that somebody begins to read a space, who may refuse it; what it answers is called when they end. */
+  /** Called at the start of a reading of a space, which it may refuse; its answer is called at the end. */
   reading?: ((space: string, user: UserInfo, syncer: StreamingSyncer) => () => void) | undefined
 }
 
@@ -60,11 +63,11 @@ export interface StreamingSyncer {
 
 /** How a syncer's stream is to be. */
 export interface SpaceStreamPlan extends StreamPlan {
-  /** Of syncers: what they can speak. */
+  /** Protocols that a syncer supports. */
   protocols: ProtocolRange
-  /** Whether they said it, and so are told what is spoken. */
+  /** Whether the syncer sent them, and so gets the chosen one. */
   asksProtocol: boolean
-  /** Of syncers: as their reports name it. */
+  /** Session of a syncer: as its reports name it. */
   session: string | undefined
 }
 
@@ -127,7 +130,7 @@ export interface StreamReader {
   permission: Permission
 }
 
-/** Runs until either side ends it. @throws what is the server's own fault, once the client has been told */
+/** Runs until either side ends it. @throws the server's own faults, once the client has received them */
 export async function runSpaceStream(
   deps: SpaceStreamDeps,
   plan: SpaceStreamPlan,
@@ -155,7 +158,7 @@ export async function runSpaceStream(
     const { revision } = deps.store
     if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
-  // who resumes waits to hear that there is no more: in a quiet space nothing else would tell
+  // a resumed reader waits for the end of its backlog: in a quiet space no other event would show it
   let isAwaited = plan.after !== undefined
   const sendWhenCaughtUp = (): void => {
     if (!isAwaited) return
@@ -202,7 +205,9 @@ function questionLine(question: LiveQuestion): Buffer {
   return Buffer.from(`${JSON.stringify({ type: 'QUESTION', question })}\n`)
 }
 
-/** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
+/**
+ * Duration of a silence on a stream. The kernel then probes once a second, and ends the connection after ten probes without an answer.
+ */
 export const PROBE_AFTER_MS = 20_000
 
 /** The stream as the answer to a request. @throws StatusError as {@link planStream}, MethodNotAllowed */

@@ -48,7 +48,7 @@ async function scaleEndpoint(services: Services, exchange: Exchange): Promise<vo
   if (exchange.info.verb === 'update') requireKind(services, exchange, body, SCALE_TYPE)
   if (exchange.info.verb === 'update' && isRecord(body) && isRecord(body.metadata))
     sameName(exchange, body as KubeObject)
-  // What is an apply by its media type is a strategic merge here.
+  // An apply by its media type is a strategic merge here.
   const form = patchFormOf(exchange) ?? 'strategic'
   const fromPatch = exchange.info.verb === 'patch' ? patchSource(form, body) : undefined
   const change = (current: KubeObject): KubeObject => {

@@ -1,5 +1,5 @@
 /**
- * GET …?watch=1: initial events when asked for, then every change behind a revision, with bookmarks.
+ * GET …?watch=1: initial events on request, then every change behind a revision, with bookmarks.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -21,7 +21,7 @@ import { type Selection, selectionFor } from '../registry/selection.ts'
 import { holdViews, prepareViews } from '../registry/views.ts'
 import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
-/** What a watch needs to know of its request: nothing of what carries it. */
+/** Facts of its request that a watch needs, apart from the transport. */
 export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form' | 'user'>
 
 export const BOOKMARK_INTERVAL_MS = 60_000
@@ -29,11 +29,11 @@ export const BOOKMARK_INTERVAL_MS = 60_000
 export const DEFAULT_TIMEOUT_SECONDS = 1800
 /** The longest that a client may ask for: clients resume a watch anyway. */
 export const LONGEST_TIMEOUT_SECONDS = 2 * DEFAULT_TIMEOUT_SECONDS
-/** Of the objects that a watch begins with, handed over at once. */
+/** Bytes of the initial objects of a watch that are handed over at once. */
 const INITIAL_BATCH_BYTES = 64 * 1024
 
 export async function watchEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  // What it begins with may have to be converted by somebody else: a watch has a budget of its own, so it needs no seat for that.
+  // A webhook may have to convert the initial objects: a watch has a budget of its own, so it needs no seat for that.
   if (exchange.type.custom?.convert) exchange.request.ticket?.releaseSeat()
   const plan = await planOf(services, exchange, workOf(services, exchange))
   const { answer } = exchange
@@ -53,7 +53,7 @@ export interface WatchPlan {
   after: number
   bookmarks: boolean
   timeoutMs: number
-  /** What of the changes the user sees; absent: all. */
+  /** Changes that the user sees; absent: all. */
   seen?: ReturnType<WorkspaceSight['follow']>
   sight?: WorkspaceSight | undefined
 }
@@ -131,7 +131,7 @@ function namespaceOf(exchange: WatchTarget): string | undefined {
 
 /**
  * Runs until either side ends it. Errors after the start travel as an ERROR event.
- * @throws what is the server's own fault, once the client has been told
+ * @throws the server's own faults, once the client has received them
  */
 export async function runWatch(
   services: Services,
@@ -154,7 +154,7 @@ export async function runWatch(
   let form = watchFrames(services, exchange)
   let isCaughtUp = (): boolean => false
   const mark = (): void => {
-    // asked for first: who learns of something new by that is not caught up
+    // read first: a reader of something new by that is not caught up
     const { revision } = reader
     if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([form.bookmark(revision, false)])
   }
@@ -201,7 +201,7 @@ export async function runWatch(
       const seen = plan.seen ? await plan.seen(batch) : batch
       if (seen.length === 0) continue
       const { render } = form
-      // who has room for more, as most have, is asked at once
+      // a reader with room for more, as most have, is checked at once
       const isOpen = writeEach(sink, seen, ({ type, stored }) => render(type, stored))
       if (isOpen !== true && !(await isOpen)) return
     }

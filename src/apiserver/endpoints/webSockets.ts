@@ -1,9 +1,9 @@
 /**
- * Watches and space streams over WebSocket: the same access control and the same frames as over chunked HTTP, each a message: text for JSON,
- * binary for protobuf.
+ * Watches and space streams over WebSocket. They have the same access control and the same frames as over chunked HTTP, each a message:
+ * text for JSON, binary for protobuf.
  *
- * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers,
- * brings its token as a sub-protocol. Upgrade requests for anything else are answered as if they had asked for no upgrade.
+ * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers, brings its
+ * token as a sub-protocol. Upgrade requests for anything else are answered as plain requests.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -58,14 +58,14 @@ interface Session {
   run(sink: FrameSink, gone: AbortSignal): Promise<void>
   /** Frames are protobuf with their length before them, which messages have no need of. */
   protobuf: boolean
-  /** Whose turns it takes. */
+  /** Path of its turns. */
   path: readonly string[]
 }
 
 export class WebSockets {
   readonly #deps: WebSocketsDeps
   readonly #server: WebSocketServer
-  /** Peers, and whether they have been heard of since the last ping. */
+  /** Peers, and whether they have answered since the last ping. */
   readonly #peers = new Map<WebSocket, boolean>()
   #ticker: NodeJS.Timeout | undefined
 
@@ -176,7 +176,7 @@ export class WebSockets {
       await run(webSocketSink(peer, { transport, turns: turns.of(path), closeCode, protobuf }), gone.signal)
     } catch (error) {
       this.#deps.log.error({ err: error }, 'a watch over WebSocket ended by a fault of the server')
-      // One that was told closes by itself.
+      // A notified one closes by itself.
       if (peer.readyState === peer.OPEN) peer.terminate()
     }
   }
@@ -190,7 +190,7 @@ export class WebSockets {
     }
   }
 
-  /** Watches close by themselves; a peer that reads too slowly to hear of it is not waited for. */
+  /** Watches close by themselves; a peer that reads too slowly is not awaited. */
   #drain(): void {
     if (this.#peers.size === 0) return
     clearInterval(this.#ticker)

@@ -1,7 +1,7 @@
 /**
- * What of the Workspaces of a space somebody sees. Who was given the right to read them sees all; who has it as everybody has
- * in the root sees those that are their own, and those whose space they may enter: names and URLs of other teams' spaces are
- * nobody else's business. Who made a space is told to themselves and to those who may write Workspaces.
+ * Workspaces of a space that a user sees. A granted right to read them covers all. The public right in the root covers the user's own, and
+ * those whose space they may enter. Names and URLs of other teams' spaces stay private. The maker of a space is visible to that user and to
+ * those who may write Workspaces.
  *
  * A Workspace costs one question to the index of its space's rights, which is made at the first one; a list asks them in slices.
  * Requests for anything else, and those of system:masters, cost nothing.
@@ -54,7 +54,7 @@ async function narrowedSight(authorizer: Judge, exchange: Asker, user: UserInfo)
 interface Sights {
   authorizer: Judge
   user: Exchange['user']
-  /** Who the user is in the space. */
+  /** Name of the user in the space. */
   name: string
   /** Sees every Workspace. */
   all: boolean
@@ -64,7 +64,7 @@ interface Sights {
 
 export class WorkspaceSight {
   readonly #sights: Sights
-  /** By the space's id, as of the last time that it was asked about. */
+  /** By the space's id, as of the last check. */
   readonly #enters = new Map<string, boolean>()
 
   constructor(sights: Sights) {
@@ -78,7 +78,7 @@ export class WorkspaceSight {
     return (was.all && !all) || (was.owners && !owners)
   }
 
-  /** What there is of one object for this user. */
+  /** View of one object for this user. */
   async seen(stored: Stored): Promise<Stored | undefined> {
     await this.#learn([stored])
     return this.#sees(stored) ? this.shown(stored) : undefined
@@ -117,7 +117,7 @@ export class WorkspaceSight {
       await this.#learn(events.map(({ stored }) => stored))
       return events.flatMap(({ type, stored, event }) => {
         const seen = this.#sights.all ? type : this.#seenType(names, type, stored)
-        // whether the user saw it before it went cannot be told any more: its rights went with it
+        // whether the user saw it before it went is unknown now: its rights went with it
         if (seen === undefined && type === 'DELETED' && event.revision <= revision && selection.everything) {
           throw new StatusError('Expired', `too old resource version: ${event.revision} (${revision}); list again`)
         }
@@ -126,7 +126,7 @@ export class WorkspaceSight {
     }
   }
 
-  /** What becomes known comes, what was known and is closed goes. */
+  /** A space that opens is added, a known one that closes is deleted. */
   #seenType(names: Set<string>, type: SeenEvent['type'], stored: Stored): SeenEvent['type'] | undefined {
     const { name } = stored.key
     const wasKnown = names.has(name)

@@ -38,7 +38,7 @@ export interface Services {
   readonly derived?: DerivedParts | undefined
   /** Columns of Tables before those of the kind. Absent: none. */
   readonly columns?: readonly Column[]
-  /** What people call a space: its path; its id where nobody knows that. */
+  /** People's name for a space: its path; its id where that is unknown. */
   spaceName(id: string): string
   /** Whether what a space holds describes clusters, and runs nowhere here. */
   describes(id: string): boolean
@@ -87,7 +87,7 @@ export interface Exchange {
   readonly entry?: EndpointEntry | undefined
   readonly form: Form
   readonly warnings: string[]
-  /** Of reading and writing what was sent, when that is large. */
+  /** Work of reading and writing the body, when that is large. */
   readonly work?: Work | undefined
 }
 
@@ -105,7 +105,7 @@ export interface EndpointEntry {
 /** By `group/resource/subresource` or the sub-resource alone; kinds that are answered by `group/resource`. */
 export type EndpointEntries = Readonly<Record<string, EndpointEntry>>
 
-/** More warnings than these are not told. */
+/** More warnings than these are dropped. */
 const WARNINGS_TOLD = 32
 
 /** Long work for a request; ends when its client has gone. */
@@ -159,7 +159,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
   }
 }
 
-/** What the URL of a write names. */
+/** Target in the URL of a write. */
 export function writeTarget({ type, resource }: Exchange, context: WriteContext): Target {
   const { namespace, name, subresource } = resource
   return { context, type, namespace, name, subresource }

@@ -1,7 +1,7 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations that a server brings along, as a kube-apiserver does, and one more of each for
- * syncers, so that no crowd of users keeps placement waiting. Without the mandatory ones it could not do its work; the others are
- * a suggestion, which an administrator may change.
+ * The FlowSchemas and PriorityLevelConfigurations of a new server, as a kube-apiserver has them, and one more of each for syncers. With
+ * those no crowd of users keeps placement waiting. Without the mandatory ones it could not do its work; the others are a suggestion, which
+ * an administrator may change.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/#defaults
  */
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -1,12 +1,12 @@
 /**
- * How the server's seats are divided among the priority levels: what each is given in name, what it always keeps, how far it may
- * grow; and, again and again, what each has now, so that seats are where they are asked for.
+ * Division of the server's seats among the priority levels: nominal seats, guaranteed ones and the bound on growth. The present share of
+ * each is adjusted again and again, so that seats are where the demand is.
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/1040-priority-and-fairness
  */
 import type { DemandStatistics } from './seatDemand.ts'
 
 export interface Portion {
-  /** Of the server's seats, in proportion to the others'. */
+  /** Share of the server's seats, in proportion to the others'. */
   readonly shares: number
   /** How much of it others may use. */
   readonly lendablePercent: number
@@ -18,7 +18,7 @@ export interface SeatBounds {
   readonly nominal: number
   readonly min: number
   readonly max: number
-  /** What it has before anybody has asked for anything. */
+  /** Seats before the first demand. */
   readonly first: number
 }
 
@@ -56,7 +56,7 @@ interface Allotment {
 
 const KEPT = 0.977
 
-/** What each level may use until the next adjustment. */
+/** Seats of each level until the next adjustment. */
 export function allot(levels: readonly LevelDemand[]): { allotments: Allotment[]; fairFraction: number } {
   const total = levels.reduce((sum, { bounds }) => sum + bounds.nominal, 0)
   const wishes = levels.map(({ bounds, exempt, demand, smoothed: before }) => {

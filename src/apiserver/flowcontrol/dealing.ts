@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What a flow is told apart by. The space is always a part of it: what is called alike in two spaces is two flows. `who` is
- * what the FlowSchema distinguishes by, or empty.
+ * Identity of a flow. The space is always a part of it: equal names in two spaces are two flows. `who` is the value that the FlowSchema
+ * distinguishes by, or empty.
  */
 export function flowHash(schema: string, space: string, who: string): bigint {
   return createHash('sha256').update(`${schema}\0${space}\0${who}`).digest().readBigUInt64LE(0)

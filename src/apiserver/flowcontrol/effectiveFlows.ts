@@ -1,6 +1,6 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations that count: those of the root space, with the next request after whoever
- * wrote them was told; and of those that the server brings along, each that is not there (any more, or yet).
+ * The effective FlowSchemas and PriorityLevelConfigurations: those of the root space, from the next request after the answer to their
+ * author. Also the server's own, where they are absent (any more, or yet).
  */
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -20,7 +20,7 @@ interface EffectiveFlowsDeps {
 
 type Named<T> = Map<string, T>
 
-/** Names of FlowSchemas that are told at most. */
+/** Bound on the logged names of FlowSchemas. */
 const LOGGED = 20
 
 /**

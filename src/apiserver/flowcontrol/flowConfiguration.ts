@@ -1,4 +1,4 @@
-/** FlowSchemas and PriorityLevelConfigurations as what they mean. What is stored has passed validation. */
+/** FlowSchemas and PriorityLevelConfigurations as what they mean. Stored objects have passed validation. */
 import type { Condition } from '../../apimachinery/conditions.ts'
 import { type Fields, has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -107,7 +107,7 @@ export function readPriorityLevel({ metadata, spec }: KubeObject): PriorityLevel
   }
 }
 
-/** What a FlowSchema's status says of its level, but for the time. */
+/** Condition of a FlowSchema about its level, but for the time. */
 export function danglingCondition(level: string, isThere: boolean): Condition {
   return {
     type: 'Dangling',

@@ -1,10 +1,10 @@
 /**
- * API priority and fairness: each request belongs to a FlowSchema, by that to a priority level, and within it to a flow, which is
- * a user, or a namespace, of one space. A level has its part of the server's seats; the flows of a level are served fairly.
+ * API priority and fairness. Each request belongs to a FlowSchema, by that to a priority level, and within it to a flow. A flow is a user,
+ * or a namespace, of one space. A level has its part of the server's seats; the flows of a level are served fairly.
  *
- * Unlike upstream, a flow of a tenant has no queues of its own. A tenant is a space directly below the root, with all below it,
- * and whoever counts in one of these only. Its administrator makes as many ServiceAccounts, users and spaces as they like, each
- * of which would be a flow; so the queues are dealt to the tenant, and its flows take turns in them ({@link WaitingLine}).
+ * Unlike upstream, a flow of a tenant has no queues of its own. A tenant is a space directly below the root, with all below it, and whoever
+ * counts in one of these only. Its administrator makes as many ServiceAccounts, users and spaces as they like, each of which would be a
+ * flow. The queues are therefore dealt to the tenant, and its flows take turns in them ({@link WaitingLine}).
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
 import { StatusError } from '../../apimachinery/errors.ts'
@@ -30,7 +30,7 @@ export interface FlowControlOptions {
   seats: number
   /** Id of the space whose schemas these are. */
   root: string
-  /** Whether a user is the syncer of a mailbox. Asked for users that count in one space only. */
+  /** Whether a user is the syncer of a mailbox. Called for users that count in one space only. */
   isSyncer(user: UserInfo): boolean
   /** Ids of the spaces above one, from the root, and its own; none when there is no such space. */
   lineageOf(space: string): readonly string[]
@@ -42,7 +42,7 @@ export interface Level {
   bounds: SeatBounds
   /** Seats that one request takes at most. */
   widest: number
-  /** Of the last period. */
+  /** Demand of the last period. */
   demand: DemandStatistics
   smoothed: number
   target: number
@@ -60,7 +60,7 @@ export interface Flow {
   readonly schema: Schema
   /** The space that it counts for, behind those above it. */
   readonly spaces: readonly string[]
-  /** What tells it apart in its space. */
+  /** Its identity in the space. */
   readonly who: string
   readonly hand: readonly number[]
   /** Where it stands in a queue, among others that have the same. */
@@ -77,7 +77,7 @@ interface Candidate {
 }
 
 const ADJUST_MS = 10_000
-/** A request waits a quarter of the time that it has, which is a minute where nothing is said. */
+/** A request waits a quarter of its time, which is a minute by default. */
 export const WAIT_LIMIT_MS = 15_000
 /** Flows remembered of one user and schema; hands are dealt anew beyond. */
 const FLOWS_KEPT = 256
@@ -88,7 +88,7 @@ export class FlowControl {
   readonly #levels = new Map<string, Level>()
   #schemas: Schema[] = []
   #byName = new Map<string, Schema>()
-  /** What is known of users; thrown away with each change of the configuration. */
+  /** Facts about users; thrown away with each change of the configuration. */
   #users = new WeakMap<UserInfo, Candidate[]>()
   #fairFraction = 1
   #cancelAdjusting: (() => void) | undefined
@@ -242,7 +242,7 @@ export class FlowControl {
     flow.schema.level.set.leave(seat)
   }
 
-  /** Whoever has the seat waits for somebody else: others may run. */
+  /** The holder of the seat waits: others may run. */
   pause(flow: Flow, seat: Seat): void {
     if (seat.state !== 'running') return
     this.#ends(flow, seat, false)

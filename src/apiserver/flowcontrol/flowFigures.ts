@@ -1,4 +1,4 @@
-/** What is counted of a FlowSchema's requests, in the cheapest way that there is: it is done for each request. */
+/** Counters of a FlowSchema's requests, as cheap as possible: each request updates them. */
 
 import { Distribution } from '../../apimachinery/distribution.ts'
 
@@ -19,7 +19,7 @@ export class FlowFigures {
   /** By reason. */
   readonly rejected = new Map<string, number>()
   readonly waitSeconds = new Distribution(WAIT_BOUNDS)
-  /** Of those that were turned away in the end. */
+  /** Wait of refused requests. */
   readonly vainSeconds = new Distribution(WAIT_BOUNDS)
   readonly regularSeconds = new Distribution(RUN_BOUNDS)
   /** Until a watch has begun. */

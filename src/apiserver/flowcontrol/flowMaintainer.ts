@@ -1,7 +1,7 @@
 /**
- * Keeps the FlowSchemas and PriorityLevelConfigurations of the root space as a kube-apiserver keeps its own: what the server
- * brings along is made, and made again; it is brought up to date while its annotation says so; what bears that annotation and is
- * not the server's goes. Of each FlowSchema it tells whether its level is there.
+ * Keeps the FlowSchemas and PriorityLevelConfigurations of the root space as a kube-apiserver keeps its own. The server's own are created,
+ * and recreated after a deletion. They are updated while their annotation allows it, and others that bear the annotation are deleted. The
+ * status of each FlowSchema reports whether its level exists.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
 

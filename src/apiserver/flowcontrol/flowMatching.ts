@@ -1,7 +1,7 @@
 /**
- * Which FlowSchema a request belongs to. The schemas are those of the root space, and so are the names in them: who counts in one
- * space only (ServiceAccounts, certificates and impersonations of its administrator) is called what that administrator likes, and
- * is nobody here but an authenticated user, or a ServiceAccount.
+ * Which FlowSchema a request belongs to. The schemas are those of the root space, and so are the names in them. Identities of one space
+ * only (ServiceAccounts, certificates and impersonations of its administrator) have names of that administrator's choice. Here each is just
+ * an authenticated user, or a ServiceAccount.
  */
 import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS, GROUPS, serviceAccountUserName } from '../auth/users.ts'
@@ -21,7 +21,7 @@ interface Identity {
   readonly groups: readonly string[]
 }
 
-/** Who a user is in the schemas of `root`. */
+/** Identity of a user in the schemas of `root`. */
 export function identityOf({ name, groups, extra }: UserInfo, root: string, isSyncer: boolean): Identity {
   const homes = extra?.[EXTRAS.clusterName]
   const confined = extra?.[EXTRAS.scopes] !== undefined || homes?.some(home => home !== root) === true

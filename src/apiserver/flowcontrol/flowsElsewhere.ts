@@ -1,4 +1,4 @@
-/** FlowSchemas and PriorityLevelConfigurations outside of the root space are stored, count for nothing, and their writer is told. */
+/** FlowSchemas and PriorityLevelConfigurations outside of the root space are stored, count for nothing, and give their writer a warning. */
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Admission } from '../registry/admission.ts'
 import { FLOW_GROUP } from './flowConfiguration.ts'
@@ -8,7 +8,7 @@ const NOT_OBEYED = 'only flow control of the root space counts: this object is s
 export function flowsElsewhere(nature: Pick<Nature, 'isDescribed'>, root: string): Admission {
   return {
     stage: 'validate',
-    // What is described is told by whoever knows of that.
+    // A described kind gets its warning elsewhere.
     handles: (type, operation) => type.group === FLOW_GROUP && operation !== 'DELETE',
     reaches: ({ space }, type) => space !== root && !nature.isDescribed(space, type),
     concerns: () => true,

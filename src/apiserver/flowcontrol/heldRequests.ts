@@ -1,7 +1,7 @@
 /**
- * Requests that hold no seat and yet some of the server's memory: they wait for a webhook, or for a client that does not take its
- * answer. How many and how much is bounded for each space and, by half of that, for each user in it; for a space with those below
- * it; and for the server. A little is kept for whoever holds next to nothing, whatever the others do.
+ * Requests that hold no seat and yet some of the server's memory. They wait for a webhook, or for a client that does not take its answer.
+ * Their number and bytes are bounded for each space (with those below it) and for the server. Each user in a space has half of its bound. A
+ * little is kept for holders of next to nothing, whatever the others do.
  */
 
 export interface HeldLimits {
@@ -12,7 +12,7 @@ export interface HeldLimits {
 export interface HeldBounds {
   readonly space: HeldLimits
   readonly server: HeldLimits
-  /** What {@link HeldRequests.fits} of one user in a space. Default: as much as of the space. */
+  /** Bound of {@link HeldRequests.fits} for one user in a space. Default: that of the space. */
   readonly userBytes?: number
 }
 
@@ -21,7 +21,7 @@ export const DEFAULT_HELD: HeldBounds = {
   server: { requests: 2000, bytes: 512 * 1024 * 1024 },
 }
 
-/** Of one of several threads that serve: a share of the bytes. */
+/** Bounds of one of several serving threads: a share of the bytes. */
 export function shareOf({ space, server, userBytes }: HeldBounds, threads: number): HeldBounds {
   const part = ({ requests, bytes }: HeldLimits): HeldLimits => ({ requests, bytes: bytes / threads })
   return {
@@ -31,19 +31,19 @@ export function shareOf({ space, server, userBytes }: HeldBounds, threads: numbe
   }
 }
 
-/** Whose they are. */
+/** Their space and user. */
 export interface Holder {
   /** The own space, behind those above it. */
   readonly spaces: readonly string[]
   readonly user: string
 }
 
-/** Of what the server holds: what a space and those below it may. */
+/** Share of the server's bound for a space and those below it. */
 export const SUBTREE = 1 / 4
-/** Of what the server holds: what a tenant may although the server is full. */
+/** Share of the server's bound that a tenant may have although the server is full. */
 const RESERVED = 1 / 64
 
-/** What is held of a space, of a user in it, or of all. */
+/** Held requests of a space, of a user in it, or of all. */
 interface Held {
   requests: number
   bytes: number
@@ -63,7 +63,7 @@ export class HeldRequests {
     return this.#all
   }
 
-  /** Of a space, and of those below it. */
+  /** Held requests of a space, and of those below it. */
   of(space: string): Readonly<Held> {
     return this.#held.get(space) ?? NOTHING
   }

@@ -19,7 +19,7 @@ export const DEFAULT_IN_FLIGHT: InFlightLimits = { reading: 400, mutating: 200, 
 export interface Entering {
   flow: Flow
   answer: AnswerSide
-  /** The form that the answer is asked for in. */
+  /** The requested form of the answer. */
   accept?: string | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Items in the order in which they came, each of which may leave from anywhere. Not a Set: the tables that a Set leaves behind as
- * it turns over hold each other and what was in them, so once one of them is old the collector of young garbage frees none of the
- * items. The links are the items' own, so that being in a list allocates nothing; an item of two lists has a link for each.
+ * Items in the order in which they came, each of which may leave from anywhere. Not a Set: the tables that a Set leaves behind as it turns
+ * over hold each other and their items. Once one of them is old the collector of young garbage frees none of the items. The links are the
+ * items' own, so that being in a list allocates nothing; an item of two lists has a link for each.
  */
 
 /** Where an item stands in one list. */
@@ -34,7 +34,7 @@ export class LinkedList<T> {
     this.newest = item
   }
 
-  /** Of those that are in it only. */
+  /** Removes an item that is in this list only. */
   remove(item: T): void {
     const link = this.#linkOf(item)
     const { older, newer } = link

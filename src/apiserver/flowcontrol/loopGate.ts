@@ -1,7 +1,7 @@
 /**
- * How much is started in one turn of the loop. What a crowd asks for at once is started little by little, so that whoever asks beside
- * it, whose own request takes several turns, does not wait for all of the crowd in each of them. Those who wait have their turns
- * by their paths, as in a queue of flow control.
+ * How much is started in one turn of the loop. The requests of a crowd start little by little. A request beside it, which takes several
+ * turns itself, so does not wait for all of the crowd in each of them. Those who wait have their turns by their paths, as in a queue of
+ * flow control.
  */
 import { type Standing, WaitingLine } from './waitingLine.ts'
 
@@ -76,7 +76,7 @@ export class LoopGate {
     if (entry === undefined || !this.#hasRoom()) return
     this.#line.remove(entry, true)
     this.#started++
-    // What follows from it at once belongs to this turn, so it counts before the next is started.
+    // Immediate consequences belong to this turn, so they count before the next start.
     if (this.#line.size > 0) queueMicrotask(() => process.nextTick(this.#step))
     entry.run()
   }

@@ -1,6 +1,6 @@
 /**
- * Without fairness: so many requests at a time that read, so many that change, and whoever comes beyond is refused. Those of
- * system:masters always get in. Told as levels and schemas, which nobody sees in the API.
+ * Without fairness: so many requests at a time that read, so many that change, and whoever comes beyond is refused. Those of system:masters
+ * always get in. In the form of levels and schemas, which the API does not show.
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ (--enable-priority-and-fairness)
  */
 import { GROUPS } from '../auth/users.ts'

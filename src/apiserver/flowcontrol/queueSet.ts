@@ -1,9 +1,9 @@
 /**
  * The requests of one priority level: as many at a time as it has seats, the others in queues, which are served fairly.
  *
- * Fair is by virtual time: R tells what an always busy queue would have been served by now. Each queue knows the R from which its
- * next request counts (S), and the queue goes first whose request would be done first, S + its work. What a request will take is
- * guessed when it starts and put right when it ends. Times are in milliseconds, work in seats × milliseconds.
+ * Fair is by virtual time: R tells what an always busy queue would have been served by now. Each queue knows the R from which its next
+ * request counts (S). The queue goes first whose request would be done first, S + its work. The work of a request is estimated at its start
+ * and corrected at its end. Times are in milliseconds, work in seats × milliseconds.
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/1040-priority-and-fairness
  */
 import type { Clock } from '../../client/clock.ts'
@@ -21,21 +21,20 @@ export interface Queuing {
 
 const KEPT_QUEUES = 256
 /**
- * Of the seats, those that requests of several seats may have together. They run for long, side by side, so none of theirs
- * is free for a while once they have all: what is short would wait for the first of them to end.
+ * Share of the seats that requests of several seats may have together. They run for long, side by side, so none of theirs is free for a
+ * while once they have all. A short request would wait for the first of them to end.
  */
 const WIDE_PART = 3 / 4
 /**
- * Nobody takes the last seats of a level, be they alone with it: a tenant gets another one as long as all of theirs are at most so many
- * times those that are left then. One tenant has seven of eight seats, two have seven of fifteen each, and so on: whoever comes
- * finds a seat at once, where else they would wait until some of a crowd ended, which all run side by side. Levels of few seats have
- * none to spare.
+ * The last seats of a level stay free, even from a sole tenant. A tenant gets another one as long as all of theirs are at most so many
+ * times those left then. One tenant has seven of eight seats, two have seven of fifteen each, and so on. A newcomer finds a seat at once,
+ * and need not wait until some of a crowd end, which all run side by side. Levels of few seats have none to spare.
  */
 const TIMES_LEFT = 7
 const SPARE_FROM_SEATS = 8
 /**
- * Of the seats, those that requests which came back from a wait keep from newcomers. They go on whether there are seats or not, all
- * those that waited for one thing at the same time: whoever did not wait for it would wait for all of them.
+ * Share of the seats that requests which came back from a wait keep from newcomers. They go on whether there are seats or not, all those
+ * that waited for one thing at the same time. Any other request would wait for all of them.
  */
 const RETURNED_PART = 1 / 2
 
@@ -77,9 +76,9 @@ export class QueueSet {
   #passedSeats = 0
   #executing = 0
   #seatsInUse = 0
-  /** Of those, in use by requests of several. */
+  /** Seats in use by requests of several. */
   #wideInUse = 0
-  /** Of those, in use by requests that came back. */
+  /** Seats in use by requests that came back. */
   #returned = 0
   /** Seats in use, by tenant. */
   readonly #taken = new Map<string, number>()
@@ -117,8 +116,8 @@ export class QueueSet {
   }
 
   /**
-   * A seat, until `leave`; or, where it is `waiting`, a place in a queue: then `turn` is to be awaited. `hand`: the queues that it
-   * may wait in, as dealt for the present number of queues. `path`: by what it is told apart within one of them.
+   * A seat, until `leave`; or, where it is `waiting`, a place in a queue: then `turn` is to be awaited. `hand`: the queues that it may wait
+   * in, as dealt for the present number of queues. `path`: its identity within one of them.
    * @throws SeatRefused
    */
   enter(hand: readonly number[], work: Work, path: readonly string[] = []): Seat {
@@ -311,7 +310,7 @@ export class QueueSet {
   #rest(queue: SeatQueue): void {
     if (!queue.isIdle) return
     this.#activeQueues--
-    // What an idle queue knows does not count when it is used again.
+    // The state of an idle queue does not count when it is used again.
     if (this.#queues.size > KEPT_QUEUES && this.#queues.get(queue.index) === queue) this.#queues.delete(queue.index)
   }
 
@@ -366,8 +365,8 @@ export class QueueSet {
   }
 
   /**
-   * Whose turn it is. Where the first in order does not fit into what is free, the others that do go by, until they have had as
-   * many seats as the level has; then it goes with what is free. So nobody wide blocks a level, or waits for ever.
+   * Next request. Where the first in order does not fit into the free seats, others that do go by. They may until they have had as many
+   * seats as the level has. Then it goes with the free ones. No wide request so blocks a level, or waits for ever.
    */
   #next(): Seat | undefined {
     const first = this.#robin + 1
@@ -451,12 +450,12 @@ export class QueueSet {
   }
 }
 
-/** Who is told apart first; `undefined` where nobody is. */
+/** First step of a path; `undefined` where it is empty. */
 function tenantOf(path: readonly string[]): string | undefined {
   return path[0] || path[1]
 }
 
-/** One that takes several seats while it runs, not only for those who are told of it. */
+/** A request of several seats while it runs, not only for its watchers. */
 function isWide({ initialSeats }: Work): boolean {
   return initialSeats > 1
 }

@@ -1,4 +1,4 @@
-/** What a request is worth, found out from what there is: how much a list looks at, how many watch what is changed. */
+/** Work of a request, estimated from present state: the objects that a list looks at, the watchers of a change. */
 
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Range, Store } from '../../storage/store.ts'
@@ -22,7 +22,7 @@ const MADE = { objects: undefined, bytes: 0, limit: undefined, selects: false, s
 
 interface Size {
   objects: number
-  /** Of one of them, on average. */
+  /** Average size of one of them. */
   bytes: number
   atMs: number
 }
@@ -36,14 +36,14 @@ interface RequestWorkDeps {
 
 export class RequestWork {
   readonly #deps: RequestWorkDeps
-  /** What was found lately, by range. */
+  /** Recent findings, by range. */
   readonly #sizes = new BoundedCache<string, Size>(SIZES_KEPT)
 
   constructor(deps: RequestWorkDeps) {
     this.#deps = deps
   }
 
-  /** `accept`: what form is asked for. At once, where nothing has to be looked at. */
+  /** `accept`: the requested form. At once, where no look is necessary. */
   of({ info, space }: AuthorizedRequest, accept: string, watches: WatchCounts, widest: number): Work | Promise<Work> {
     const { resource, verb, query } = info
     if (resource === undefined) return ONE_SEAT
@@ -52,7 +52,7 @@ export class RequestWork {
       case 'update':
       case 'patch':
       case 'delete': {
-        // Tokens are answered and not stored: nobody is told.
+        // Tokens are answered and not stored: they have no watchers.
         if (resource.subresource === 'token') return ONE_SEAT
         return changeWork(watches.of(space, resource.resource, resource.namespace), widest)
       }

@@ -1,7 +1,7 @@
 /** When whoever is refused shall come again: the longer, the more of a level are refused. */
 
 const MOST_SECONDS = 32
-/** So many for each second that clients were told to wait is a crowd that does not go away. */
+/** So many for each second of clients' waits is a crowd that does not go away. */
 const MANY = 3
 
 export class RetryAfter {
@@ -13,7 +13,7 @@ export class RetryAfter {
     this.#sinceMs = nowMs
   }
 
-  /** Counts a refusal. What it is told, in whole seconds. */
+  /** Counts a refusal. The client's wait, in whole seconds. */
   refused(nowMs: number): number {
     this.#adjust(nowMs)
     this.#refused++
@@ -23,7 +23,7 @@ export class RetryAfter {
   #adjust(nowMs: number): void {
     const lastedMs = nowMs - this.#sinceMs
     if (lastedMs < this.#seconds * 1000) return
-    // Looked at once for each time that clients were told to wait; what is longer ago was quiet.
+    // Updated once for each period of clients' waits; earlier ones were quiet.
     if (this.#refused >= MANY * this.#seconds) this.#seconds = Math.min(MOST_SECONDS, this.#seconds * 2)
     else if (this.#refused < this.#seconds) {
       const quiet = Math.max(1, Math.floor(lastedMs / (this.#seconds * 1000)))

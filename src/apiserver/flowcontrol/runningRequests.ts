@@ -1,6 +1,6 @@
 /**
- * Requests that run. A seat goes to the next as soon as its request does not need the server itself any more. What such requests hold in
- * memory is bounded: those that hold too much are ended.
+ * Requests that run. A seat goes to the next as soon as its request does not need the server itself any more. The memory of such requests
+ * is bounded: those that hold too much are ended.
  */
 import type { FlowControl } from './flowControl.ts'
 import { type HeldBounds, HeldRequests } from './heldRequests.ts'
@@ -13,7 +13,7 @@ export const UNREAD: HeldBounds = {
   space: { requests: Number.POSITIVE_INFINITY, bytes: 64 * 1024 * 1024 },
   server: { requests: Number.POSITIVE_INFINITY, bytes: 512 * 1024 * 1024 },
 }
-/** What an unread watch takes beside what it was to send: frames that wait, records, encrypted copies. */
+/** Memory of an unread watch beside its pending events: frames that wait, records, encrypted copies. */
 const UNREAD_BYTES = 128 * 1024
 
 /** How often, at most, requests that wait cause seats to be reclaimed. */
@@ -32,7 +32,7 @@ export interface RunningOptions {
 export class RunningRequests implements SeatKeeper {
   readonly #flowControl: FlowControl
   readonly #clock: () => number
-  /** What requests without a seat hold, watches excluded. */
+  /** Memory of requests without a seat, watches excluded. */
   readonly #held: HeldRequests
   readonly #unread: HeldRequests
   /** In the order in which they started; watches excluded. */
@@ -80,14 +80,14 @@ export class RunningRequests implements SeatKeeper {
     this.#flowControl.resume(ticket.flow, ticket.seat)
   }
 
-  /** Of a watch that has its answer. */
+  /** Releases the seat of a watch that has its answer. */
   release({ flow, seat }: Ticket): void {
     if (seat) this.#flowControl.leave(flow, seat, true)
   }
 
   /**
-   * Gives the seats to others of requests whose clients do not read their answers, are slow to send their bodies, or that may wait for
-   * a webhook to convert their objects. Ends those of them by which one space holds too much.
+   * Gives away the seats of requests whose clients do not read their answers, are slow to send their bodies, or wait for a webhook's
+   * conversion. Ends those by which one space holds too much.
    */
   reclaimSeats(): void {
     this.#reclaimedMs = this.#clock()
@@ -116,8 +116,8 @@ export class RunningRequests implements SeatKeeper {
   }
 
   /**
-   * Ends watches of a space whose unread ones have too much in hand, or of a user in it; first those that were not read for longest. To be
-   * called about once in a second: a client that reads at all has nothing left by then, or less.
+   * Ends watches of a space whose unread ones have too much in hand, or of a user in it; longest unread first. To be called about once in a
+   * second: a client that reads at all has nothing left by then, or less.
    */
   endUnreadWatches(): void {
     const now = this.#clock()

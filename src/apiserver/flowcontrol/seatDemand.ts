@@ -30,7 +30,7 @@ export class SeatDemand {
     return this.#value
   }
 
-  /** What was since the last harvest; another period begins. */
+  /** Statistics since the last harvest; another period begins. */
   harvest(nowMs: number): DemandStatistics {
     this.#advance(nowMs)
     const lasted = this.#lastMs - this.#sinceMs

@@ -3,7 +3,7 @@ import { type Link, LinkedList } from './linkedList.ts'
 import { GUESSED_MS, seatsOf, type Work, workOf } from './seats.ts'
 import { type Standing, WaitingLine } from './waitingLine.ts'
 
-/** Of one request. `path`: where it stands among those of its queue. Its own links are of the order in which it came there. */
+/** One request. `path`: its place among those of its queue. Its own links are of the order in which it came there. */
 export interface Seat extends Standing<Seat>, Link<Seat> {
   readonly work: Work
   readonly arrivedMs: number
@@ -78,7 +78,7 @@ export class SeatQueue {
     this.seatsInUse -= seatsOf(work)
   }
 
-  /** What a request was guessed to take, and what it took. */
+  /** Corrects the estimated work of a request to the actual one. */
   putRight({ work, startedMs }: Seat, now: number): void {
     this.nextR -= work.initialSeats * (GUESSED_MS - (now - startedMs))
     this.#keepPace()

@@ -1,6 +1,6 @@
-/** What a request takes of a priority level. */
+/** Share of a request in a priority level. */
 
-/** What a request takes: seats while it runs, and those that its watchers take for a while once it has ended. */
+/** Seats of a request: those while it runs, and those of its watchers for a while once it has ended. */
 export interface Work {
   readonly initialSeats: number
   readonly finalSeats: number

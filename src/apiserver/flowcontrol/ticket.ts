@@ -18,7 +18,7 @@ export interface InFlightLimits {
 }
 export type InFlightKind = keyof InFlightLimits
 
-/** What carries the answer: a response, or the socket of a WebSocket. */
+/** Transport of the answer: a response, or the socket of a WebSocket. */
 export interface AnswerSide {
   destroy(): void
   once(event: 'close', left: () => void): unknown
@@ -53,9 +53,9 @@ export class Ticket implements Pausable, Holder, Link<Ticket> {
   awaitsBody = false
   /** A webhook may have to convert what it is about: whatever it does, it may wait for that. */
   mayConvert = false
-  /** Of what it holds without a seat; -1 while it has one. */
+  /** Bytes that it holds without a seat; -1 while it has one. */
   heldBytes = -1
-  /** Of its body. */
+  /** Bytes of its body. */
   bodyBytes = 0
   pauses = 0
   /** Since when a watch has something in hand that its client does not read. */

@@ -1,14 +1,14 @@
 /**
- * Those who wait in one queue, and whose turn it is. Spaces of one tenant share queues, and so do their users, whom an
- * administrator there can invent: so turns go round among tenants, within a tenant among its spaces, within a space among its
- * users. Whoever comes to a full queue takes the place of the last of those of whom more wait.
+ * Those who wait in one queue, and whose turn it is. Spaces of one tenant share queues, and so do their users, whom an administrator there
+ * can invent. Turns therefore go round among tenants, within a tenant among its spaces, within a space among its users. A newcomer to a
+ * full queue takes the place of the last of those of whom more wait.
  *
- * A path says where somebody stands, from what is told apart first. Those of one path are served first in, first out; or the
- * latest first, where most of a crowd waits long whoever goes first, so that at least whoever comes alone behind it does not.
+ * A path gives the place of an item, from the widest group on. Items of one path are served first in, first out; or the latest first, where
+ * most of a crowd waits long in any order. That at least spares a lone client behind it.
  */
 import { type Link, LinkedList, newLink } from './linkedList.ts'
 
-/** Who stands in a line. The line keeps the link. */
+/** Item of a line. The line keeps the link. */
 export interface Standing<T> {
   readonly path: readonly string[]
   /** Absent before it stood in one: most never wait. */
@@ -37,14 +37,14 @@ export class WaitingLine<T extends Standing<T>> {
     return this.#root.waiting
   }
 
-  /** Whose turn it is. */
+  /** Next item. */
   get next(): T | undefined {
     return this.#nextOf(this.#root)
   }
 
   /**
-   * Whose turn it is of those that `suits` lets go: of the tenants that wait (the first steps of paths, the second ones where those are
-   * empty) the first whose next one may, of a few.
+   * Next item that `suits` accepts, for the first of a few waiting tenants with one. Tenants are the first steps of paths, the second ones
+   * where those are empty.
    */
   nextThat(suits: (item: T) => boolean): T | undefined {
     let looks = 0
@@ -106,7 +106,7 @@ export class WaitingLine<T extends Standing<T>> {
     branch.items.remove(item)
   }
 
-  /** Who would have to leave for a newcomer; `undefined` where nobody has more waiting than the newcomer then would. */
+  /** Item that would have to leave for a newcomer; `undefined` where no other has more waiting than the newcomer then would. */
   excess(path: readonly string[]): T | undefined {
     let branch = this.#root
     for (const step of path) {

@@ -1,8 +1,8 @@
 /**
- * Watches and space streams that are open. They stay, so no queue can help: a space has a share of them, with all spaces below it,
- * and each of these half of that, and so on; so has a user. A part of all is for syncers alone, and one mailbox needs few. One with a long selector counts as several:
- * it takes memory, and each change is held against all of it. Where several threads serve
- * them, the bounds are those of all together.
+ * Watches and space streams that are open. They stay, so no queue can help. A space has a share of them, with all spaces below it; each of
+ * these has half of that, and so on. A user has a share, too. A part of all is for syncers alone, and one mailbox needs few. One with a
+ * long selector counts as several: it takes memory, and each change is held against all of it. Where several threads serve them, the bounds
+ * are those of all together.
  */
 
 import {
@@ -15,27 +15,27 @@ import {
   type WatchTally,
 } from './watchTally.ts'
 
-/** Parts of a selector that count as a watch: as many take as long to ask as an event takes to be told. */
+/** Parts of a selector that count as a watch: as many take as long to evaluate as an event takes to send. */
 export const SELECTOR_PARTS = 4
-/** Of all watches: what one space, or one user, may have. */
+/** Share of all watches for one space, or one user. */
 export const SHARE = 1 / 4
-/** Of all watches: what a space may have however far down it is, while those above it have not had theirs. */
+/** Share of all watches that a space may have however far down it is, while those above it have not had theirs. */
 export const LEAST_SHARE = 1 / 32
-/** Of all watches: what only syncers may use. */
+/** Share of all watches for syncers alone. */
 export const FOR_SYNCERS = 1 / 4
-/** Of all watches: what the syncer of one mailbox may have. It needs one. */
+/** Share of all watches for the syncer of one mailbox. It needs one. */
 export const SYNCER_SHARE = 1 / 200
 
-/** How many watches are told of a change, so that it can be charged for it. */
+/** Number of watches on a change, by which it is charged. */
 export interface WatchCounts {
   of(space: string, resource: string, namespace: string): number
 }
 
 export class WatchBudget implements WatchCounts {
   readonly #limit: number
-  /** Of this thread. */
+  /** Watches of this thread. */
   #open = 0
-  /** Of all threads of the server, as far as this one has heard. */
+  /** Watches of all threads of the server, as of their latest messages. */
   readonly #all = emptyTally()
   #changed: ((owner: WatchOwner, place: WatchedPlace, one: 1 | -1) => void) | undefined
 
@@ -53,7 +53,7 @@ export class WatchBudget implements WatchCounts {
     return this.#all
   }
 
-  /** Hears of each that comes or goes here. To be called once. */
+  /** Called for each watch that comes or goes here. To be called once. */
   onChange(changed: (owner: WatchOwner, place: WatchedPlace, one: 1 | -1) => void): void {
     this.#changed = changed
   }

@@ -1,6 +1,6 @@
 /**
- * Watches and space streams that are open, counted by whose they are and by what they are told of. Plain data, which threads of a
- * server tell each other: so its bounds are those of all of them.
+ * Watches and space streams that are open, counted by owner and by watched place. Plain data, which threads of a server exchange: its
+ * bounds are those of all of them.
  */
 
 export interface WatchOwner {
@@ -14,7 +14,7 @@ export interface WatchOwner {
   readonly weight: number
 }
 
-/** What a watch is told of; `''` for all of a level. */
+/** Watched place; `''` for all of a level. */
 export interface WatchedPlace {
   readonly space: string
   readonly resource: string
@@ -65,7 +65,7 @@ export function addTally(tally: WatchTally, more: WatchTally, sign: 1 | -1 = 1):
     for (const [key, count] of more[counts]) change(tally[counts], key, sign * count)
 }
 
-/** No part holds NUL. Groups are not told apart. */
+/** No part holds NUL. Groups share a place. */
 export function placeId({ space, resource, namespace }: WatchedPlace): string {
   return `${space}\0${resource}\0${namespace}`
 }

@@ -1,4 +1,4 @@
-/** How many seats a request is worth, before it runs: what lists read and write, how many watchers a change is told. */
+/** Number of seats for a request, before it runs: by the objects that lists read and write, and the watchers of a change. */
 import { ONE_SEAT, type Work } from './seats.ts'
 
 /** Bytes of a list for one seat. */
@@ -10,7 +10,7 @@ const WATCHES_PER_SEAT = 10
 /** How long one seat is taken by telling its watchers. */
 const TELLING_MS = 5
 
-/** The widest that a request of a level may be: a few of them at least go at a time, and a hand's worth of them. */
+/** The widest that a request of a level may be. At least a few of them go at a time, and a hand's worth of them. */
 export function widestOf(nominal: number, handSize: number | undefined): number {
   const part = Math.ceil(0.15 * nominal)
   const hand = handSize ? Math.floor(nominal / handSize) : part
@@ -20,7 +20,7 @@ export function widestOf(nominal: number, handSize: number | undefined): number 
 export interface ListSize {
   /** How many there are where it looks; `undefined` when nobody knows: then it is taken for the widest. */
   readonly objects: number | undefined
-  /** Of one of them, on average. */
+  /** Average size of one of them. */
   readonly bytes: number
   readonly limit: number | undefined
   readonly selects: boolean
@@ -37,7 +37,7 @@ export function listWork({ objects, bytes, limit, selects, streamed }: ListSize,
   return seats(Math.min(widest, Math.ceil((streamed ? Math.min(size, STREAMED_BYTES) : size) / BYTES_PER_SEAT)))
 }
 
-/** `watches`: how many are told of the change. */
+/** `watches`: number of watches on the change. */
 export function changeWork(watches: number, widest: number): Work {
   if (watches < WATCHES_PER_SEAT) return ONE_SEAT
   const finalSeats = Math.ceil(watches / WATCHES_PER_SEAT)

@@ -1,13 +1,13 @@
 /**
- * What is known of work that fails again and again: it is news once for each cause. A lost race is mended by the next try, so
- * it is news only when it persists.
+ * State of work that fails again and again: it is news once for each cause. A lost race is mended by the next try, so it is news only when
+ * it persists.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 
 interface Note {
   /** Lost in a row. */
   races: number
-  /** Of the last failure that was news. */
+  /** Cause of the last failure that was news. */
   cause: string | undefined
 }
 
@@ -17,7 +17,7 @@ const PATIENCE = 5
 export class FailureNotes {
   readonly #notes = new Map<string, Note>()
 
-  /** Takes a failure down; whether somebody should be told. */
+  /** Records a failure; whether it is news. */
   isNews(id: string, error: unknown): boolean {
     const note = this.#notes.get(id) ?? { races: 0, cause: undefined }
     this.#notes.set(id, note)
@@ -29,7 +29,7 @@ export class FailureNotes {
     return true
   }
 
-  /** The work is done, or no longer asked for. Whether it had failed in a way that was news. */
+  /** The work is done, or unwanted. Whether it had failed in a way that was news. */
   settle(id: string): boolean {
     const had = this.#notes.get(id)?.cause !== undefined
     this.#notes.delete(id)

@@ -1,7 +1,7 @@
 /**
- * Work that follows a range of the log, whatever happens: it begins with what there is, a watch that ends is taken up again with
- * backoff from where it was, and with what there is when that history is no longer kept. What is heard ends in a queue, where
- * work may fail and is done from the present.
+ * Work that follows a range of the log, through every failure. It begins with the present content. A watch that ends is resumed with
+ * backoff from its position, and with the present content when that history is no longer kept. Events end in a queue, where work may fail
+ * and starts from the present state.
  *
  * For what must be true with the next read, see `Store.project`.
  */
@@ -28,12 +28,12 @@ export interface FollowerDeps extends Pick<WorkQueueOptions<Key>, 'guard' | 'tur
 interface LogFollowing {
   store: Pick<Store, 'slices' | 'watch'>
   range: Range
-  /** What is followed, in the plural, for the log. */
+  /** Followed objects, in the plural, for the log. */
   what: string
   /**
-   * Whether an event asks for work on its object. Asked for each event, in order and synchronously; and at the beginning, or
-   * after events were lost, for each object that there is, as if it had just been created. (What is gone by then is not told.)
-   * When it throws, `note` is told, and the work is to look for itself.
+   * Whether an event asks for work on its object. Called for each event, in order and synchronously. At the beginning, or after lost
+   * events, it is called for each present object, as if that had just been created. (Objects gone by then give no event.) When it throws,
+   * `note` is called, and the work has to look for itself.
    */
   wants(event: StoreEvent): boolean
   /** Asks for work on an object. */
@@ -44,7 +44,7 @@ interface LogFollowing {
   random: Random
 }
 
-/** What comes next. `failures`: how often that was tried since something was last heard. */
+/** Next step. `failures`: number of attempts since the last event. */
 type State =
   | { readonly next: 'list'; readonly failures: number }
   | { readonly next: 'watch'; readonly after: Revision; readonly failures: number }
@@ -76,7 +76,7 @@ export async function followLog(following: LogFollowing, signal: AbortSignal): P
   }
 }
 
-/** What there is, in slices; answers the revision of that, or nothing when the signal aborts. */
+/** Delivers the present content, in slices; answers its revision, or nothing when the signal aborts. */
 async function deliverAll(following: LogFollowing, signal: AbortSignal): Promise<Revision | undefined> {
   for await (const { items, more, revision } of following.store.slices(following.range)) {
     for (const stored of items)

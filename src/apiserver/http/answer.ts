@@ -16,7 +16,7 @@ const END_BYTES = 8 * 1024
 /** As upstream: each answer is about this moment. */
 export const CACHE_CONTROL = 'no-cache, private'
 
-/** What stands between a whole body and the connection. */
+/** Filters between a whole body and the connection. */
 export interface BodyFilters {
   readonly compression: {
     /** Whether a body should leave compressed. */
@@ -83,7 +83,7 @@ export class Answer extends ServerResponse<Request> {
       )
   }
 
-  /** Sends a body in pieces, and ends the answer; no more of the body is made once the client has left. @throws the error of its source */
+  /** Sends a body in pieces, and ends the answer; the rest of the body is dropped once the client has left. */
   async writeAll(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
       if (this.destroyed) return
@@ -93,7 +93,7 @@ export class Answer extends ServerResponse<Request> {
     this.end()
   }
 
-  /** Keeps its connection open for longer than others are kept on which nothing is asked, and tells its client so. */
+  /** Keeps its connection open for longer than other idle ones, and announces that to its client. */
   keep(idleMs: number): void {
     const { socket } = this
     this.setHeader('connection', 'keep-alive')

@@ -1,6 +1,6 @@
 /**
- * The last answer of a connection: to what cannot be read, to a WebSocket that is refused, and to a request whose body is not read. Its
- * client reads it before the connection closes.
+ * The last answer of a connection: to malformed input, to a refused WebSocket, and to a request whose body is not read. Its client reads it
+ * before the connection closes.
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -54,7 +54,7 @@ export function letRefusalBeRead(
 ): void {
   socket.destroySoon = () => {
     socket.pause()
-    // Whoever is at a request's body wants to read on, to be rid of the rest: megabytes, deciphered for nothing.
+    // The reader of a request's body wants to read on, to be rid of the rest: megabytes, deciphered for nothing.
     socket.resume = () => socket as Socket
     socket.end()
     closeSoon(socket, WAIT_MS, after)

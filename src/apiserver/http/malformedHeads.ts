@@ -1,6 +1,6 @@
 /**
- * Heads that no server may take: of another version than HTTP/1, with two Host lines, none, or a malformed one (400), and with a
- * transfer coding beside chunks (501). Each ends its connection, on every road that a request may go.
+ * Heads that no server may take. These have another version than HTTP/1, two Host lines, none, or a malformed one (400), or a transfer
+ * coding beside chunks (501). Each ends its connection, on every road that a request may go.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-6.1
  */

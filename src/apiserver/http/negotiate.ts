@@ -25,8 +25,8 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE
 export const WATCH_MEDIA_TYPES = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`]
 
 /**
- * The first entry, in the client's order of preference, that can be served. `hasProtobuf` and `hasTable` tell, when a client
- * would like that, whether what it gets has such a form; metadata always has a protobuf form, tables never.
+ * The first entry, in the client's order of preference, that can be served. `hasProtobuf` and `hasTable` answer on demand whether the
+ * result has such a form; metadata always has a protobuf form, tables never.
  * @throws StatusError NotAcceptable
  */
 export function negotiate(
@@ -70,7 +70,7 @@ export function acceptsText(accept: string | undefined): boolean {
   return accept !== undefined && preferences(accept).some(({ media }) => media === 'text/plain' || media === 'text/*')
 }
 
-/** The form of an error's Status, which has them all: as if the client had asked for a plain object. */
+/** The form of an error's Status, which has them all: as for a plain object. */
 export function errorFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === 'application/json') return 'json'
   const plain = preferences(accept).find(({ media, options }) => formatOf(media) !== undefined && !options.has('as'))

@@ -22,7 +22,7 @@ export interface RefusalsDeps {
   protobuf: ProtobufCodec
   inFlight: Pick<InFlight, 'flowOf'>
   strangers: Pick<Strangers, 'refused'>
-  /** Hears of connections on which a request was refused before it was known whose it is. */
+  /** Called for connections with a refused request of unknown origin. */
   refused: (socket: Socket) => void
   log: Logger
 }
@@ -65,7 +65,7 @@ export class Refusals {
     this.#send(request, answer, status)
   }
 
-  /** In the form that the client asked for, as far as there is one for it. */
+  /** In the requested form, as far as there is one for it. */
   #send(request: Request, answer: Answer, error: StatusError): void {
     const { protobuf } = this.#deps
     const { retryAfterSeconds } = error.details ?? {}

@@ -51,7 +51,7 @@ interface Waiting {
 
 export class RequestLines {
   readonly #gate: RequestGate
-  /** Of connections that are open. */
+  /** Lines of open connections. */
   readonly #lines = new Map<Socket, Line>()
   /** One connection is read in a turn, of those that are held. */
   readonly #reads = new LoopGate({ most: 1, clock: () => 0 })
@@ -102,8 +102,8 @@ export class RequestLines {
   }
 
   /**
-   * Runs `refuse` for what cannot be read, or comes too slowly: behind the answers to all before it; at once where it is the body of the
-   * only request. No refusal breaks into an answer that has started: its connection ends.
+   * Runs `refuse` for malformed input, or input that comes too slowly. It runs behind the answers to all earlier requests, or at once for
+   * the body of the only request. No refusal breaks into an answer that has started: its connection ends.
    */
   unreadable(socket: Socket, refuse: () => void): void {
     const line = this.#lines.get(socket)

@@ -38,7 +38,7 @@ const VERBS: Readonly<Record<string, string>> = {
 export class RequestMetrics {
   /** By their labels. */
   readonly #requests = new Map<string, { readonly labels: Labels; count: number }>()
-  /** Of one verb. */
+  /** Durations of one verb. */
   readonly #durations = new Map<string, Distribution>()
 
   observe(o: Observation): void {
@@ -80,7 +80,7 @@ export class RequestMetrics {
   }
 }
 
-/** What it is counted as. */
+/** Labels of its counter. */
 function labelsOf(type: Observation['type']): { group: string; resource: string } {
   if (type === undefined) return { group: '', resource: '' }
   return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }

@@ -1,6 +1,6 @@
 /**
- * The one road of a request: in line on its connection, its turn, access, a seat, its body, its endpoint, and the end of its answer.
- * What is known at once goes on in the same step.
+ * The one road of a request. It leads through its connection's line, its turn, access, a seat, its body, its endpoint, and the answer's end.
+ * An immediate result goes on in the same step.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -138,7 +138,7 @@ export class Road {
     }
   }
 
-  /** Whoever may not ask is refused before the body is read, and so is a body that is too long. */
+  /** A refusal precedes the read of the body, and so does that of a body that is too long. */
   #admit(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
     const { checkBody, inFlight, lines } = this.#deps
     const { accept, 'content-length': length } = request.headers
@@ -161,7 +161,7 @@ export class Road {
     const ticket = request.ticket as Ticket
     ticket.awaitBody(Number(request.headers['content-length'] ?? 0))
     return gatherBody(request, answer).then(async body => {
-      // one whose length was not told
+      // a body without a declared length
       checkBody?.(authorized, body.length)
       request.body = body
       const read = readBody(request, body)

@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import type { NetworkInterfaceInfo } from 'node:os'
 
 interface AddressSources {
-  /** What the operator said. */
+  /** Address of the operator's choice. */
   advertiseAddress?: string | undefined
   /** Names and addresses. */
   externalHostnames: readonly string[]
@@ -17,9 +17,9 @@ interface AddressSources {
 }
 
 /**
- * What was said ▸ the first external address ▸ the bind address ▸ this machine's first address. A server that listens on a
- * loopback address alone is reached at that one and at no other, so that is told.
- * @throws Error when what was said is no address
+ * That choice ▸ the first external address ▸ the bind address ▸ this machine's first address. A server that listens on a loopback address
+ * alone is reached only there, so that one is advertised.
+ * @throws Error when the operator's choice is no address
  */
 export function advertisedAddress({ advertiseAddress, ...sources }: AddressSources): string {
   if (advertiseAddress !== undefined) {
@@ -35,7 +35,7 @@ export function advertisedAddress({ advertiseAddress, ...sources }: AddressSourc
     .filter(({ internal, address }) => !internal && !isLinkLocal(address))
     .map(({ address }) => address)
   if (isIP(bindAddress) !== 0 && !isWildcard(bindAddress)) return bindAddress
-  // What listens on `::` takes IPv4 too, and more clients speak it.
+  // A listener on `::` takes IPv4 too, and more clients support it.
   const four = found.find(address => isIP(address) === 4)
   return four ?? (bindAddress === '0.0.0.0' ? LOOPBACK : (found[0] ?? LOOPBACK))
 }

@@ -1,8 +1,7 @@
 /**
- * Keeps the Service `kubernetes`, its Endpoints and its EndpointSlice in every space. Nothing is stored for a space that leaves
- * them alone: all show one layer. A space that labels one gets a copy of its own, and what a copy says of the server is put
- * right in the write itself. Who deletes one gets another one at once, with a new uid. (kube-apiserver looks every ten
- * seconds instead, and at its start.)
+ * Keeps the Service `kubernetes`, its Endpoints and its EndpointSlice in every space. Nothing is stored for a space that leaves them alone:
+ * all show one layer. A space that labels one gets a copy of its own, and the write itself corrects the server's fields in a copy. A
+ * deletion of one is followed by a new one at once, with a new uid.
  */
 import { isKubernetesService, KUBERNETES } from '../../apimachinery/kubernetesService.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -58,7 +57,7 @@ export class KubernetesService {
     }
   }
 
-  /** What spaces show that have no copy. */
+  /** Layers for spaces without a copy. */
   layers(): SharedLayers {
     const layer = (resource: string): SharedLayer => ({
       changeable: true,
@@ -73,7 +72,7 @@ export class KubernetesService {
     return new Map([...this.#objects.keys()].map(resource => [resource, layer(resource)]))
   }
 
-  /** What a space says of the server in its copy is put right. */
+  /** Corrects the server's fields in a space's copy. */
   admission(): Admission {
     return {
       stage: 'mutate',
@@ -107,7 +106,7 @@ export class KubernetesService {
       uid: this.#deps.uuid(),
       creationTimestamp: timestamp(this.#deps.clock()),
     }
-    // Whoever is faster made it: that is as good.
+    // A faster writer made it: that is as good.
     await this.#deps.store.write({
       key,
       mutation: { type: 'put', text: encodeObject({ ...shown, metadata }) },

@@ -1,6 +1,6 @@
 /**
- * How controllers and what is placed get on, as metrics. Of clusters only those are shown that are most behind, by names that the center
- * makes: nobody can invent series, and those of a cluster end with it.
+ * How controllers and what is placed get on, as metrics. Only the clusters furthest behind are shown, by names that the center makes. No
+ * client can invent series, and those of a cluster end with it.
  */
 import { type CarryFigures, type FigureDesk, STAGES, type SummaryFigures } from '../../placement/desks/carryFigures.ts'
 import { gauge, type Metric, type Samples } from './metric.ts'

@@ -3,7 +3,7 @@
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 
-/** Of these the sum would say nothing: they are those of the first. */
+/** Metrics without a meaningful sum: those of the first stand. */
 const NOT_ADDED = /^apiserver_flowcontrol_(seat_fair_frac|demand_seats_stdev)\b/
 const TYPE = /^# TYPE (\S+) (\S+)$/
 
@@ -37,7 +37,7 @@ export function sumMetrics(texts: readonly string[]): string {
   return text
 }
 
-/** What only goes up. */
+/** Metrics that only go up. */
 export function countersOf(text: string): string {
   let kept = ''
   let isCounter = false

@@ -7,7 +7,7 @@ import { type Metric, metricText } from './metric.ts'
 import { sumMetrics } from './metricSums.ts'
 
 export class Metrics {
-  /** Of the process. */
+  /** Metrics of the process. */
   readonly #process = new Registry()
   readonly #metrics: Metric[] = []
   #others: (() => Promise<readonly string[]>) | undefined

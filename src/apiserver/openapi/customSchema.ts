@@ -1,15 +1,15 @@
 /**
  * The schemas of CustomResourceDefinitions as OpenAPI publishes them.
  *
- * Version 2 has no word for null and none for fields beyond the listed ones: kubectl takes `type`, `properties` and `items` for
- * the whole truth and refuses everything else. So where more may stand than version 2 can say, less is said. Version 3 says all
- * of it.
+ * Version 2 has no word for null and none for fields beyond the listed ones. The client kubectl takes `type`, `properties` and `items` for
+ * the whole truth and refuses everything else. Where more values are allowed than version 2 can describe, it describes less. Version 3 has
+ * all of it.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#publish-validation-schema-in-openapi
  */
 import type { Schema } from '../../apimachinery/schema.ts'
 import type { Dialect, SchemaDocument } from './schemaDocument.ts'
 
-/** What every object has: `apiVersion`, `kind` and `metadata`. */
+/** Fields of every object: `apiVersion`, `kind` and `metadata`. */
 type ObjectFields = Readonly<Record<string, SchemaDocument>>
 
 /** Structural schemas do not keep these. */
@@ -94,7 +94,7 @@ function embed(document: SchemaDocument, fields: ObjectFields): void {
   document.required = [...required, ...REQUIRED_OF_OBJECTS.filter(name => !required.includes(name))]
 }
 
-/** What a definition says itself about these fields does not count. */
+/** The definition's own schema for these fields does not count. */
 function withFields({ properties }: SchemaDocument, fields: ObjectFields): SchemaDocument {
   return { ...fields, ...(properties as SchemaDocument | undefined), ...fields }
 }

@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents as bytes, made when first asked for. They are kept by content, so spaces that serve the same kinds share
- * them, and only the latest few are: the document of a whole space is megabytes.
+ * OpenAPI documents as bytes, made at first use. They are kept by content, so spaces that serve the same kinds share them. Only the latest
+ * few are kept: the document of a whole space is megabytes.
  */
 
 import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
@@ -130,7 +130,7 @@ export class OpenApiDocuments {
     return this.#turns.begin({ owner: OWNER })
   }
 
-  /** The document is not made before its body is asked for. */
+  /** The document is made at the first read of its body. */
   async whole(types: readonly ResourceType[], form: 'json' | 'protobuf'): Promise<KindDocument> {
     const hash = await this.#hashOf(types)
     return { hash, body: () => this.#whole[form].get(types, hash) }
@@ -158,7 +158,7 @@ export class OpenApiDocuments {
 
 const GROUP_VERSION = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/
 
-/** Of spaces, by their paths. */
+/** Documents of spaces, by their paths. */
 export function openApiOf(types: Pick<TypeRegistry, 'in'>, documents: OpenApiDocuments): KindDocuments {
   const ready = (document: PreparedDocument | undefined): KindDocument | undefined =>
     document && { hash: document.hash, body: () => document.body }

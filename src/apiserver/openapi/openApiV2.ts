@@ -14,7 +14,7 @@ import { type Describe, pathsOf } from './paths.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 import { DefinitionWriter, type OwnDefinitions } from './writtenDefinitions.ts'
 
-/** What every document says, whatever is served. */
+/** Common part of every document, whatever is served. */
 export interface OpenApiV2Frame {
   swagger: '2.0'
   info: { title: string; version: string }

@@ -49,7 +49,7 @@ export class OpenApiV2Builder {
   readonly #form: OpenApiV2Form
   readonly #kept: BoundedCache<string, Document>
   readonly #building = new Map<string, Promise<Buffer>>()
-  /** Settles when the latest build that was asked for has ended; never rejects. */
+  /** Settles when the latest build has ended; never rejects. */
   #last: Promise<unknown> = Promise.resolve()
 
   readonly #begin: () => Work
@@ -84,7 +84,7 @@ export class OpenApiV2Builder {
       }
     })
     this.#building.set(hash, building)
-    // Whoever asked hears of a failure; the next build starts all the same.
+    // The caller gets a failure; the next build starts all the same.
     this.#last = building.catch(() => undefined)
     return building
   }

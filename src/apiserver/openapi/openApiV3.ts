@@ -47,7 +47,7 @@ export function openApiV3Index(types: readonly ResourceType[], catalog: Catalog)
   return { paths }
 }
 
-/** Upper-case hexadecimal; equal for types with equal documents. Built-in schemas are told apart by release and name. */
+/** Upper-case hexadecimal; equal for types with equal documents. The identity of built-in schemas is their release and name. */
 export function openApiHash(types: readonly ResourceType[], catalog: Catalog): string {
   const hash = editionHash(catalog)
   for (const type of types) hash.update(typeHash(type, catalog))

@@ -2,8 +2,8 @@
  * The protobuf form of an OpenAPI v2 document: the `Document` message of gnostic's openapi.v2 package. kubectl up to 1.26
  * reads nothing else.
  *
- * The message types say with `oneof` and wrappers what JSON says by shape, so a document is reshaped first and then encoded
- * by a descriptor that lists only what our documents use.
+ * The message types use `oneof` and wrappers where JSON uses shapes. A document is so reshaped first and then encoded by a descriptor that
+ * lists only the fields in use.
  * @see https://github.com/google/gnostic-models/blob/main/openapiv2/OpenAPIv2.proto
  */
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import type { OpenApiV2Frame } from './openApiV2.ts'
 import type { BodyLengths, EncodedFrame, OpenApiV2Form } from './openApiV2Form.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 
-/** What to answer as Content-Type. Clients ask with `@` before `v1.0`; never answer so: Go cannot parse such a media type. */
+/** Content-Type of the answer. Clients ask with `@` before `v1.0`; never answer so: Go cannot parse such a media type. */
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
 const LENGTH_DELIMITED = 2
@@ -84,7 +84,7 @@ export class ProtobufForm implements OpenApiV2Form {
     }
   }
 
-  /** What stands before the content of a field of the document: its number and its length in bytes. */
+  /** Bytes before the content of a field of the document: its number and its length in bytes. */
   #opening(field: string, length: number): Buffer {
     const { id } = this.#root.lookupType('Document').fields[field]!
     return Buffer.from(

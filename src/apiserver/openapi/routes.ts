@@ -1,4 +1,4 @@
-/** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
+/** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made at first use and kept while the kinds stay. */
 
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import { hasVersion, type KindDocument, type KindDocuments } from '../discovery/kindDocuments.ts'
@@ -68,8 +68,8 @@ async function send(sending: Sending, type: string, document: KindDocument): Pro
   }
   const body = await document.body()
   answer.type(type)
-  // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads, and in
-  // turns: encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
+  // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads, and in turns.
+  // Encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
   if (body.length <= PIECE_BYTES || acceptsGzip(request)) answer.send(body)
   else await answer.sendHead(200, { 'content-length': body.length }).writeAll(piecesOf(body, begin()))
   return true

@@ -1,9 +1,9 @@
 /**
- * Writes schema graphs as the named definitions of an OpenAPI document. A node that is a definition of the catalog becomes a
- * reference, and its definition is written too; how a tree of a CustomResourceDefinition is written is in `customSchema.ts`.
+ * Writes schema graphs as the named definitions of an OpenAPI document. A node that is a definition of the catalog becomes a reference, and
+ * its definition is written too. `customSchema.ts` writes the tree of a CustomResourceDefinition.
  *
- * The dialects differ: version 2 cannot say `nullable`, `oneOf` and the like, and version 3 wraps a reference in `allOf` when
- * something is said beside it.
+ * The dialects differ. Version 2 has no `nullable`, `oneOf` and the like, and version 3 wraps a reference in `allOf` when there are members
+ * beside it.
  */
 import { API_VERSION_TEXT, type DescriptionsFile, KIND_TEXT } from '../../../openapi/catalogFormat.ts'
 import { customDefinitionName, META_PACKAGE } from '../../../openapi/definitionNames.ts'

@@ -13,7 +13,7 @@ export async function finalize(
 ): Promise<Written> {
   const { metadata } = object
   requireSamePlace({ ...metadata, name: metadata.name || name }, { name, namespace: '' })
-  // What is taken over stays as it was said, so that a wrong type is refused and not read as something else.
+  // Unchanged fields stay as they were sent, so that a wrong type is refused and not read as another value.
   const sent = object.spec ?? {}
   const change = (current: KubeObject): KubeObject => {
     if (metadata.resourceVersion) current.metadata.resourceVersion = metadata.resourceVersion

@@ -1,4 +1,4 @@
-/** What somebody sent, as an object of the kind that it is sent for. */
+/** A received body as an object of its target kind. */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
@@ -17,7 +17,7 @@ export function objectOf(
     throw statusError.badRequest(
       `the object provided is unrecognized (must be of type ${want.kind}): the body must be a JSON object`,
     )
-  // What the URL says need not be said again for kinds that are compiled in; custom resources must say it, as upstream.
+  // A body of a compiled-in kind may omit the parts that the URL gives; custom resources must have them, as upstream.
   const { unstructured } = FORMS[type.form]
   if (!unstructured) {
     value.apiVersion ||= want.apiVersion

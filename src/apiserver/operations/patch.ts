@@ -60,12 +60,12 @@ export function patchSource(form: PatchForm, body: unknown): PatchSource {
   return form === 'strategic' ? { shown: () => goPrint(body) } : {}
 }
 
-/** What of an object is patched. */
+/** Target of a patch. */
 interface Onto {
   subresource: string
   /** The kind that has the scale. */
   scaled?: ResourceType
-  /** What the struct of the kind can hold of an object. */
+  /** Part of an object that the struct of the kind can hold. */
   readable?: (object: Record<string, unknown>) => unknown
 }
 
@@ -157,7 +157,7 @@ export function requireSameUid(type: ResourceType, asked: KubeObject, current: K
   throw statusError.invalid(type, current.metadata.name ?? '', [error])
 }
 
-/** What a patch makes unreadable is the patch's fault: 422 instead of 400, as upstream. */
+/** An object that a patch makes unreadable is the patch's fault: 422 instead of 400, as upstream. */
 function asPatched(read: () => KubeObject): KubeObject {
   try {
     return read()

@@ -48,7 +48,7 @@ interface Marked {
   changed: boolean
 }
 
-/** Of a large object beside others who write it. */
+/** Attempts on a large object beside other writers. */
 const ATTEMPTS = 3
 
 const ORPHAN = 'orphan'
@@ -104,7 +104,7 @@ export async function deleteObject(
     return { stored: versionOf(key, current.revision, encodeObject(object)), gone }
   }
   if (own === undefined) {
-    // What is deleted is the space's own: watchers see it go. Nothing is written for a deletion that is refused.
+    // The deleted object is the space's own: watchers see it go. A refused deletion writes nothing.
     change(current)
     const copy = encodeObject(decodeObject(current))
     const copied = await deps.store.write({ key, mutation: { type: 'put', text: copy, leads: 'out' }, expect: 0 })

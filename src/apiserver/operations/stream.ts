@@ -1,5 +1,5 @@
 /**
- * Every change of a space, or of all, in one order with one cursor: a snapshot in pages of one revision, then the store's log
+ * Every change of a space, or of all, in one order with one cursor. A snapshot in pages of one revision comes first, then the store's log
  * from there. Endpoints make lines of it, the embedded client events.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
@@ -23,7 +23,7 @@ export interface StreamPlan {
   space: string
   /** Absent: all. */
   resources?: readonly GroupResource[] | undefined
-  /** Whether objects with derived parts are told as they are stored. */
+  /** Whether objects with derived parts are sent as they are stored. */
   brief?: boolean
   /** Up to which revision who reads has what there was: of that a snapshot tells the names. */
   known?: Revision | undefined
@@ -34,9 +34,9 @@ export interface StreamPlan {
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export interface StreamedBatch<T> {
-  /** In order; perhaps none that was asked for. */
+  /** In order; perhaps none that matches. */
   events: T[]
-  /** What the stream has told up to here. */
+  /** The stream is complete up to here. */
   revision: Revision
   /** The end of the snapshot. */
   synced: boolean
@@ -44,14 +44,14 @@ export interface StreamedBatch<T> {
 
 interface StreamOptions<T> {
   signal: AbortSignal
-  /** As the store's: while it waits, all events up to the store's revision were told and handled. */
+  /** As the store's: while it waits, all events up to the store's revision were delivered and handled. */
   onLive?: NonNullable<WatchOptions['onLive']>
   /**
-   * Whoever reads is in this process and goes on by itself: the snapshot is read in slices, and what is written meanwhile costs
-   * nothing but to be kept. For a client, who may be slow, each page is read for itself, as long as the history goes back that far.
+   * The reader is in this process and goes on by itself: the snapshot is read in slices, and writes meanwhile cost only their retention.
+   * For a client, who may be slow, each page is read for itself, as long as the history goes back that far.
    */
   isAtHand?: boolean
-  /** What is told of a change. The object's form is ready. */
+  /** Event of a change. The object's form is ready. */
   eventOf: (type: ChangeType, stored: Stored) => T
 }
 
@@ -73,7 +73,7 @@ export async function* stream<T>(
   { space, resources, after: from, brief }: StreamPlan,
   { signal, onLive, isAtHand, eventOf }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
-  // of all spaces nobody is told more than what is stored
+  // readers of all spaces get stored content only
   const derived = brief || space === '*' ? undefined : parts
   const one = resources?.length === 1 ? resources[0] : undefined
   const only = one && !derived?.concerns(one) ? one : undefined
@@ -116,8 +116,8 @@ export async function* stream<T>(
 }
 
 /**
- * What a snapshot reads: a few kinds by the store's index of each, and not all that there is. In the order of keys, but that of
- * all spaces each kind comes by itself.
+ * Ranges of a snapshot: a few kinds by the store's index of each, and not the whole content. In the order of keys, but for all spaces each
+ * kind comes by itself.
  */
 function rangesOf(space: string, resources: readonly GroupResource[] | undefined): Range[] {
   const within = space === '*' ? {} : { space }

@@ -1,4 +1,4 @@
-/** What a write is about, once for all operations. */
+/** Target of a write, once for all operations. */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { WriteContext } from '../registry/context.ts'
 
@@ -14,6 +14,6 @@ export interface Target {
 
 /** For writes that make what is missing. */
 export interface MakingOptions {
-  /** Asked before that. @throws StatusError Forbidden */
+  /** Called before that. @throws StatusError Forbidden */
   mayCreate?: () => Promise<void>
 }

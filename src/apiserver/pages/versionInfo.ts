@@ -1,4 +1,4 @@
-/** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds, and which program answers. */
+/** Content of `/version`: the emulated Kubernetes release, which is the one of the built-in kinds, and the program. */
 
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { sendValue } from '../exchange/answers/respond.ts'

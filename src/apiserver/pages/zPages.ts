@@ -1,7 +1,7 @@
 /**
- * `/statusz`: which program runs, since when, and what it serves; `/configz`: the settings that it runs with. Both are about the
- * whole server. `/statusz` is text for people, and an object for who asks for `as=Statusz`, as kube-apiserver has it; `/configz`
- * is an object by component, as Kubernetes' other components have it.
+ * `/statusz`: which program runs, since when, and what it serves; `/configz`: the settings that it runs with. Both are about the whole
+ * server. `/statusz` is text for people, and an object on `as=Statusz`, as kube-apiserver has it. `/configz` is an object by component, as
+ * Kubernetes' other components have it.
  * @see https://kubernetes.io/docs/reference/instrumentation/zpages/
  */
 import type { Soon } from '../../apimachinery/soon.ts'

@@ -1,15 +1,15 @@
 /**
  * Renews the server's own certificates while it runs, so that one that is never restarted never stops being trusted.
  *
- * The due time is known from the certificates; it is looked at once a day at least, because clocks are set and machines sleep.
- * What could not be renewed is tried again every ten minutes: weeks are left by then.
+ * The due time is known from the certificates; it is looked at once a day at least, because clocks are set and machines sleep. A failed
+ * renewal is retried every ten minutes: weeks are left by then.
  */
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../request/logger.ts'
 import { type Pki, renewalDueMs } from './ensurePki.ts'
 
 interface CertificateRenewalDeps {
-  /** What is in use. */
+  /** Keys and certificates in use. */
   pki: Pki
   /** Makes what is due, as `ensurePki` does. */
   ensure(): Promise<Pki>

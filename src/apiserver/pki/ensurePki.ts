@@ -1,9 +1,9 @@
 /**
  * The server's own certificate authority and everything that it signs, kept in one folder.
  *
- * The authority's key and the ServiceAccount key are made once and kept, so that kubeconfigs and tokens survive restarts;
- * leaf certificates are made anew when they no longer fit or soon expire, the authority's certificate (of the same name and
- * key) while it still outlives any leaf. {@link renewalDueMs} tells when to call again.
+ * The authority's key and the ServiceAccount key are made once and kept, so that kubeconfigs and tokens survive restarts. Leaf certificates
+ * are renewed when they no longer fit or soon expire. The authority's certificate (of the same name and key) is renewed while it still
+ * outlives any leaf.
  * @see https://kubernetes.io/docs/setup/best-practices/certificates/
  */
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
@@ -61,8 +61,8 @@ export const PKI_FILES: readonly string[] = Object.values(FILES)
 
 /**
  * Loads the folder, making what is missing or outdated.
- * @throws Error when a host name is malformed, or when the authority's files do not belong together: replacing it would cut
- *   off every client, so that is left to a person
+ * @throws Error when a host name is malformed, or when the authority's files do not belong together. Replacing it would cut off every
+ *   client, so that is left to a person.
  */
 export async function ensurePki(dir: string, options: PkiOptions): Promise<Pki> {
   const nowMs = options.clock()

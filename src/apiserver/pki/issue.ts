@@ -132,7 +132,7 @@ export async function requestClient(subject: Subject): Promise<CertificateReques
   return { requestPem: `${request.toString('pem')}\n`, keyPem }
 }
 
-/** The certificate, PEM. Only the name and the key of what was asked for go into it; the rest is the authority's word. */
+/** The certificate, PEM. Only the name and the key of the request go into it; the rest is the authority's own. */
 export async function issueSpaceClient(request: SpaceClientRequest): Promise<string> {
   return signLeaf(request, nameOf(request), request.publicKey, [
     new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),

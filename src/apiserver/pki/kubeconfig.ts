@@ -1,6 +1,6 @@
 /**
- * The administrator's kubeconfig. Contexts: `root` (current) for the root space, `base` for the bare server, and
- * `system:admin` for work across all spaces (`/clusters/*` is added by the tool that uses it).
+ * The administrator's kubeconfig. Contexts: `root` (current) for the root space, `base` for the bare server, and `system:admin` for work
+ * across all spaces (its tool adds `/clusters/*`).
  * @see https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
  */
 import { writePrivateFile } from '../../program/replacedFiles.ts'

@@ -1,6 +1,6 @@
 /**
- * A certificate of somebody else's authority, for the names in it: clients that ask for one of them (SNI) are shown it, all others
- * the server's own. Its files are looked at once a minute, because who made it renews it there.
+ * A certificate of another authority, for the names in it: clients that name one of them (SNI) get it, all others the server's own. Its
+ * files are looked at once a minute, because their owner renews it there.
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ for --tls-sni-cert-key
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -64,7 +64,7 @@ interface CertificateFollowerDeps {
   log: Logger
 }
 
-/** Takes up what the files hold from now on; what cannot be used is told once, and the former stays in use. */
+/** Follows the content of the files; an unusable one is logged once, and the former stays in use. */
 export class CertificateFollower {
   readonly #deps: CertificateFollowerDeps
   #current: NamedCertificate

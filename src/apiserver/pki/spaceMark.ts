@@ -1,6 +1,6 @@
 /**
- * The mark of a client certificate that was issued on request of a space: a URI among its alternative names. Whoever reads a
- * certificate learns from it where the identity counts; nobody but the authority can put it there or leave it out.
+ * The mark of a client certificate that was issued on request of a space: a URI among its alternative names. A reader of a certificate
+ * learns from it where the identity counts; only the authority can put it there or leave it out.
  */
 
 const PREFIX = 'urn:orrery:'
@@ -12,8 +12,8 @@ export function spaceMark(space: string): string {
 }
 
 /**
- * The space of `X509Certificate.subjectAltName`; `undefined` without a mark. What has a mark that cannot be read is
- * `unreadable`, and must count nowhere rather than everywhere.
+ * The space of `X509Certificate.subjectAltName`; `undefined` without a mark. An unreadable mark gives `unreadable`, and must count nowhere
+ * rather than everywhere.
  */
 export function markedSpace(subjectAltName: string | undefined): { space: string } | 'unreadable' | undefined {
   if (subjectAltName === undefined || !subjectAltName.includes(PREFIX)) return undefined

@@ -18,22 +18,22 @@ type Operation = AdmissionRequest['operation']
 /** A check or change by the server on the way to the store. May throw StatusError to refuse. */
 export interface Admission {
   readonly stage?: AdmissionStage
-  /** The requests that may concern it, whoever asks and wherever: it is asked once. `type` is the version of the request. */
+  /** The requests that may concern it, from any user and anywhere: it is called once. `type` is the version of the request. */
   handles(type: ResourceType, operation: Operation, subresource: string): boolean
   /** Whether it concerns one of these; asynchronous steps elsewhere must not slow writes down. Absent: all of them. */
   reaches?(target: AdmissionTarget, type: ResourceType, operation: Operation): boolean
   /** Whether an update as it stands concerns the step: synchronous and cheap. Absent: every one does. */
   concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
   /**
-   * What it says of one creation it says of all of that kind in that place: it looks at space and namespace alone, changes nothing, and
-   * waits for nothing but the store's memory. So it is asked once for many.
+   * Its verdict on one creation holds for all of that kind in that place. It looks at space and namespace alone, changes nothing, and waits
+   * for nothing but the store's memory. One call so serves many.
    */
   readonly judgesPlaces?: true
   /** A `mutate` step that adds what every cluster adds for itself: its values do not travel. */
   readonly fillsIn?: true
   admit(request: AdmissionRequest): void | Promise<void>
 }
-/** What is known of a request before its object is. */
+/** Facts about a request before its object. */
 export interface AdmissionTarget {
   /** Logical-cluster id. */
   space: string
@@ -41,7 +41,7 @@ export interface AdmissionTarget {
   namespace: string
   subresource: string
   user: UserInfo
-  /** What is created is answered or acted upon, never stored: it counts for nothing. */
+  /** The created object is answered or acted upon, never stored: it counts for nothing. */
   unstored?: true
 }
 export interface AdmissionRequest {
@@ -62,7 +62,7 @@ export interface AdmissionRequest {
   view?: SubresourceView
   /** For `mutate` steps. */
   rounds?: MutationRounds
-  /** What becomes of a write; absent where nothing is stored as it is sent, and for DELETE. */
+  /** Outcome of a write; absent where nothing is stored as it is sent, and for DELETE. */
   outcome?: Outcome
 }
 
@@ -80,7 +80,7 @@ export class Outcome {
   }
 }
 interface MutationRounds {
-  /** 1, or 2 after a step asked for it. */
+  /** 1, or 2 after a step requested it. */
   readonly round: number
   /** Steps that keep something between the rounds keep it here, under themselves. */
   readonly memory: Map<object, unknown>

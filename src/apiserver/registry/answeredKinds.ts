@@ -30,7 +30,7 @@ export class AnsweredKinds implements AnswerDesk {
   }
 }
 
-/** Who reads objects of a kind. */
+/** Reader for objects of a kind. */
 export function readerOf(
   { reader, answered }: { readonly reader: KindReader; readonly answered: AnsweredKinds },
   type: ResourceType,

@@ -1,6 +1,6 @@
 /**
- * What changed of the answered objects of one kind in one space, for as long as somebody may watch it: each name with the
- * revision of its newest change. It holds so many names; from before the oldest of them nobody can go on.
+ * Changes of the answered objects of one kind in one space: each name with the revision of its newest change. They last as long as a watch
+ * of them may exist. It holds a bounded number of names; a watch from before the oldest of them cannot go on.
  */
 import type { AnswerName } from '../../placement/desks/answered.ts'
 
@@ -48,19 +48,19 @@ export class AnsweredLog {
     for (const listener of this.#listeners) listener.touched(id, name)
   }
 
-  /** More changed than is told. */
+  /** More changes than were sent. */
   lost(): void {
     this.#entries.clear()
     this.#begin = this.#next()
     for (const listener of this.#listeners) listener.lost()
   }
 
-  /** Of the newest change of one, or of any of which nothing is remembered. */
+  /** Revision of the newest change of one, or of any forgotten one. */
   revisionOf(name: AnswerName): number {
     return this.#entries.get(idOf(name))?.revision ?? this.#begin
   }
 
-  /** What changed behind a revision, the oldest first. */
+  /** Changes behind a revision, the oldest first. */
   *since(revision: number): Generator<[id: string, name: AnswerName]> {
     for (const [id, entry] of this.#entries) if (entry.revision > revision) yield [id, entry.name]
   }

@@ -1,9 +1,9 @@
 /**
- * Reads of a kind whose objects are answered and not stored, as the reader of stored objects has them. They have revisions of
- * their own, which rise over restarts as the time does: nobody can mistake one of a former server for one of now.
+ * Reads of a kind whose objects are answered and not stored, as the reader of stored objects has them. They have revisions of their own,
+ * which rise over restarts as the time does. One of a former server is never mistaken for one of now.
  *
- * A list notes from its beginning on what changes, so that a watch can begin where it ended. When nobody has asked for a space
- * for a while, nothing of it is noted any more, and a watch from before then begins anew.
+ * A list notes from its beginning on what changes, so that a watch can begin where it ended. After a while without readers of a space, the
+ * notes of it end, and a watch from before then begins anew.
  */
 import { createHash } from 'node:crypto'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -30,13 +30,13 @@ export interface AnsweredReaderDeps {
   turns: WorkTurns
 }
 
-/** What an unpaged list may hold: each is made for the request, and all are there at once. */
+/** Bound on an unpaged list: each item is made for the request, and all are there at once. */
 export const MAX_UNPAGED = 20_000
 /** Between the last question and the end of notes. */
 export const FORGOTTEN_AFTER_MS = 300_000
 /** Spaces that are noted although nobody watches them. */
 const MAX_UNWATCHED = 200
-/** Of a watch: names that are known to have been told, or to be there at its beginning. */
+/** Bound on a watch: names that were sent, or are there at its beginning. */
 export const MAX_KNOWN = 20_000
 /** Events that are handed over at once. */
 const BATCH = 50
@@ -178,7 +178,7 @@ export class AnsweredReader implements KindReader {
     }
   }
 
-  /** What is there and selected when a watch begins, and what may have been when it was asked for; `undefined`: too many. */
+  /** Selected names at the beginning of a watch, and possible ones at its request; `undefined`: too many. */
   async #knownAt(
     type: ResourceType,
     answerer: Answerer,
@@ -291,7 +291,7 @@ export class AnsweredReader implements KindReader {
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
-/** Names that a watcher knows, with a digest of what was told of each last; `''`: nothing yet. */
+/** Names that a watcher knows, with a digest of the content last sent for each; `''`: none yet. */
 interface Known {
   /** Whether nothing else was selected when the watch began. */
   isWhole: boolean
@@ -308,7 +308,7 @@ interface Asked {
   readonly work: Work
 }
 
-/** What a watcher is told of one that may have changed; `undefined`: nothing. */
+/** Event for a name that may have changed; `undefined`: none. */
 async function eventOf(
   type: ResourceType,
   { answerer, space, name, selection, known, revision, work }: Asked,

@@ -1,6 +1,6 @@
 /**
- * How the APIServices of a space change: worked out from the log of its CustomResourceDefinitions, so that a watch of them is
- * resumed like any other. Only who watches them pays for it.
+ * Changes of a space's APIServices: worked out from the log of its CustomResourceDefinitions, so that a watch of them is resumed like any
+ * other. Only who watches them pays for it.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
@@ -80,7 +80,7 @@ export async function definedAt(
   return then.items.flatMap(stored => servedBy(deps, decodeObject(stored)))
 }
 
-/** Of the APIService. */
+/** Name of the APIService. */
 export function nameOf({ group, version }: GroupVersionName): string {
   return `${version}.${group}`
 }

@@ -1,4 +1,4 @@
-/** What a thread does for `LongChecks`. */
+/** Work of a thread for `LongChecks`. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import type { Schema } from '../../apimachinery/schema.ts'

@@ -56,7 +56,7 @@ export function textOfNone({ head, tail }: Encoded): string {
 
 interface Rewriting {
   readonly current: Stored
-  /** What it says. */
+  /** Its content. */
   readonly old: Readonly<KubeObject>
   /** It says all that, and nothing else: it was only parsed. */
   readonly isAsStored: boolean
@@ -66,8 +66,8 @@ interface Rewriting {
 }
 
 /**
- * Whether writing `text` over `current` would change nothing but the revision: the order of members is not a change, nor that a
- * manager says the same again at a later time.
+ * Whether writing `text` over `current` would change nothing but the revision. The order of members is not a change, nor is a repeated
+ * claim of a manager at a later time.
  */
 export function sameObject({ current, old, isAsStored, text, now }: Rewriting): boolean {
   const length = Buffer.byteLength(text.head) + String(current.revision).length + Buffer.byteLength(text.tail)
@@ -76,7 +76,7 @@ export function sameObject({ current, old, isAsStored, text, now }: Rewriting): 
   return !isAsStored && current.bytes.equals(Buffer.from(text.head + current.revision + text.tail))
 }
 
-/** Asked first: most of what is written differs here. */
+/** Called first: most writes differ here. */
 function sameContent(old: Readonly<KubeObject>, now: Readonly<KubeObject>): boolean {
   const { metadata: _was, ...before } = old
   const { metadata: _is, ...after } = now
@@ -102,9 +102,9 @@ export function decodeObject(stored: Pick<Stored, 'bytes'>): KubeObject {
 /** After so many times of what it holds all is forgotten: rarely enough to cost nothing. */
 const SCANS_WITHOUT_ROOM = 8
 const KEPT_OBJECTS = 4096
-/** Of their texts. Parsed they take two or three times as much, twenty times when somebody is out for that. */
+/** Bytes of their texts. Parsed they take two or three times as much, twenty times by hostile design. */
 const KEPT_BYTES = 16 * 1024 * 1024
-/** What is longer is mostly many small values, each of which is an object when it is parsed: it counts for more. */
+/** A longer text mostly has many small values, each of which is an object when it is parsed: it counts for more. */
 const LONG_BYTES = 16 * 1024
 const LONG_WEIGHT = 4
 
@@ -113,10 +113,10 @@ function weightOf(bytes: number): number {
 }
 
 /**
- * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.
- * Bounded: oldest entries fall out. A scan, which looks at everything once, only takes room that is free: else one that is longer
- * than the cache would throw out all that is asked for again, and its own beginning too. When scans have long found no room, all
- * is forgotten, so that the cache does not stay full of what nobody asks for. Objects from here are read-only.
+ * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again. Bounded:
+ * oldest entries fall out. A scan, which looks at everything once, only takes free room. A longer one would else throw out all reused
+ * objects, and its own beginning too. When scans have long found no room, all is forgotten, so that the cache does not stay full of unused
+ * objects. Objects from here are read-only.
  */
 export class ParsedCache {
   readonly #entries: BoundedCache<Stored, KubeObject>
@@ -139,12 +139,12 @@ export class ParsedCache {
     return object
   }
 
-  /** What a stored object says, by whoever knows it. Read-only from here on. */
+  /** Content of a stored object, from a caller that has it. Read-only from here on. */
   keep(stored: Stored, object: Readonly<KubeObject>): void {
     if (this.#entries.peek(stored) === undefined) this.#entries.set(stored, object)
   }
 
-  /** What is there already. */
+  /** Present entry. */
   known(stored: Stored): Readonly<KubeObject> | undefined {
     return this.#entries.peek(stored)
   }

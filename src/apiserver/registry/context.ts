@@ -1,4 +1,4 @@
-/** What every registry call knows about its caller. */
+/** Facts about its caller for every registry call. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -19,10 +19,10 @@ export interface WriteContext {
   readonly user: UserInfo
   /** Everything but the write itself. */
   readonly dryRun: boolean
-  /** Who owns the fields that this write sets (managedFields). */
+  /** Owner of the fields that this write sets (managedFields). */
   readonly fieldManager: string
   readonly fieldValidation: FieldValidation
-  /** Says what is to be told of unknown fields (their paths) and of keys that the request says twice. Absent: none are. */
+  /** Findings to report about unknown fields (their paths) and repeated keys of the request. Absent: none are. */
   readonly findings?: (unknown: readonly string[]) => readonly string[]
   /** Absent where none holds a seat. */
   readonly request?: Pausable | undefined

@@ -1,7 +1,6 @@
 /**
- * What was made of stored custom resources of a space to show them in other versions, or as a newer schema has them. It is kept, as a
- * webhook took its time for it, but whoever runs the webhook decides how long it is: so a space has a bound, beyond which the oldest
- * goes, unless somebody may still need it.
+ * Forms of stored custom resources of a space in other versions, or under a newer schema. They are kept, as a webhook took its time for
+ * them, but the webhook's owner decides their length. A space so has a bound, beyond which the oldest goes, unless it may still be needed.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { KeptViews } from '../../apimachinery/resourceType.ts'
@@ -12,7 +11,7 @@ import type { Stored } from '../../storage/store.ts'
 export const VIEWS_BYTES = 128 * 1024 * 1024
 /** From when one was made until all who waited for it have read it, lists aside. */
 export const FRESH_MS = 2000
-/** What one takes beside its text. */
+/** Cost of one beside its text. */
 const EACH_BYTES = 256
 
 interface Kept {
@@ -48,14 +47,14 @@ export class ConvertedViews implements KeptViews {
     }
   }
 
-  /** Of what cannot be made again at once. @throws StatusError TooManyRequests when there is no room */
+  /** Adds a view that cannot be made again at once. @throws StatusError TooManyRequests when there is no room */
   add(views: Views, stored: Stored, view: Buffer): void {
     if (this.offer(views, stored, view)) return
     const why = `what was converted for lists of this space takes more than ${VIEWS_BYTES / 2 ** 20} MiB; ask for pages (limit), or later`
     throw new StatusError('TooManyRequests', why, { retryAfterSeconds: 1 })
   }
 
-  /** Of what can be made again: whether there was room. */
+  /** Adds a view that can be made again: whether there was room. */
   offer(views: Views, stored: Stored, view: Buffer): boolean {
     const bytes = view.length + EACH_BYTES
     const atMs = this.#clock()

@@ -1,4 +1,4 @@
-/** What becomes of a new object between a request and the store. */
+/** Way of a new object between a request and the store. */
 import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { trackInSteps } from '../../apimachinery/apply/managedFields.ts'
 import { statusError } from '../../apimachinery/errors.ts'
@@ -27,15 +27,14 @@ interface Creation {
   context: WriteContext
   type: ResourceType
   namespace: string
-  /** Hears who has to be told what becomes of it. */
+  /** Receivers of its outcome. */
   outcome: Outcome
   /** Objects of other spaces say the same. */
   isShared: boolean
 }
 
 /**
- * Of a small object nearly all is known at once, and it is awaited only where it is not: each wait costs about as much as what is
- * waited for.
+ * For a small object nearly all is known at once, and it is awaited only where it is not. Each wait costs about as much as its result.
  *
  * Prune ▸ convert ▸ defaults ▸ admit (gate, mutate) ▸ system metadata ▸ strategy ▸ admit (prepare) ▸ validate ▸ managed fields ▸
  * admit (validate).
@@ -47,7 +46,7 @@ export class CreatePreparation {
     this.#base = base
   }
 
-  /** What is to be stored. */
+  /** The object to store. */
   async prepare(
     { context: given, type, namespace, outcome, isShared }: Creation,
     object: KubeObject,
@@ -162,7 +161,7 @@ export class CreatePreparation {
   }
 }
 
-/** Of managers that is known only when this write has been counted among them. @throws StatusError Invalid */
+/** The size of managers is known only when this write has been counted among them. @throws StatusError Invalid */
 function requireWithinLimits(type: ResourceType, { metadata }: KubeObject): void {
   const { managedFields: _, ...written } = metadata
   const errors = metadataLimitErrors(written, undefined)

@@ -116,8 +116,8 @@ export class Creations {
   }
 
   /**
-   * An instance whose definition began to go while the request was under way (a webhook was asked, say) would be left behind
-   * unseen once its last instance is gone. What is in the store's queue before that begins goes with the others.
+   * Without this, an instance could stay behind unseen. Its definition began to go while the request was under way (in a webhook, say), and
+   * lost its last instance. Writes in the store's queue before that begins go with the others.
    * @throws StatusError NotFound, MethodNotAllowed
    */
   #requireMakeable(space: string, type: ResourceType): void {

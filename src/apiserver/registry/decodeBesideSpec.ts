@@ -1,6 +1,6 @@
 /**
- * A large stored object out of its text, but for the spec that is known already. Who reports on an object, marks it for its end or
- * lets it go writes all of its text anew, and says nothing new but a few hundred bytes before and behind the spec.
+ * A large stored object out of its text, but for the spec that is known already. A report on an object, a mark for its end or a release
+ * writes all of its text anew. It changes only a few hundred bytes before and behind the spec.
  *
  * In canonical text (codec.ts) a quote inside of a JSON string has a backslash before it. So a comma, then the name in quotes, then
  * a colon is a member of something; only that of the whole object ends with it.
@@ -29,7 +29,7 @@ export function decodeBesideSpec(stored: Stored, before: Readonly<KubeObject>): 
   return status && { ...before, metadata, status }
 }
 
-/** What the text ends with, if it is the status. */
+/** End of the text, if it is the status. */
 function statusAtEnd(bytes: Buffer): Record<string, unknown> | undefined {
   const end = bytes.subarray(-STATUS_BYTES)
   let at = end.length

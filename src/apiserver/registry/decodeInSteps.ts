@@ -1,7 +1,7 @@
 /**
- * A large stored object out of its text, in steps. What makes one so dear to parse is mostly who claims which of its fields: ten
- * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one; those that are long,
- * and the rest, are parsed a piece after the other.
+ * A large stored object out of its text, in steps. Its parsing is dear mostly by its managers' claims: ten may each claim tens of thousands
+ * of fields. These entries are therefore cut out of the text, and parsed one by one. Long ones, and the rest, are parsed a piece after the
+ * other.
  *
  * They stand in the head of the canonical text (codec.ts), which has been written by us. A quote inside of a JSON string has a
  * backslash before it. So what is looked for here, a quote with brackets before it and a letter behind, is never inside of one.
@@ -13,9 +13,9 @@ import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 
-/** What is shorter is parsed in less time than anybody waits for. */
+/** A shorter text is parsed in an unnoticeable time. */
 const LARGE_BYTES = 128 * 1024
-/** Of what is shorter all is parsed where somebody asks for metadata: others ask for the rest, and then it is there. */
+/** Size below which a read of metadata parses all: later readers need the rest, and then it is there. */
 const LONG_BYTES = 16 * 1024
 const FIELD = '"managedFields":['
 const NEXT = '},{"'
@@ -50,8 +50,8 @@ export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Ste
 }
 
 /**
- * Which one it is, who owns it and who still has to look after its end, out of the head of its text alone, without those who claim
- * its fields. `undefined` where that is no cheaper than to parse it all, or cannot be told apart.
+ * Its identity, its owners and its finalizers, out of the head of its text alone, without its managers' claims. `undefined` where that is
+ * no cheaper than to parse it all, or the head is unclear.
  */
 export function metadataOfLong(stored: Stored): KubeObject['metadata'] | undefined {
   return sizeOf(stored) < LONG_BYTES ? undefined : metadataOf(stored)

@@ -1,6 +1,6 @@
 /**
- * Objects with parts that say what else is in their space. These parts are not stored with them: who reads such an object gets
- * them made, so that what else is in the space may change without a write of it.
+ * Objects with parts that say what else is in their space. These parts are not stored with them. A reader of such an object gets them
+ * derived, so that the space may change without a write of it.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { Work } from '../../program/workTurns.ts'

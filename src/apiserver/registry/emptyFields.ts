@@ -1,7 +1,7 @@
 /**
- * Empty members of built-in kinds: upstream's servers read objects into structs and write these. So a manifest's `labels: {}`
- * or `paused: false` is gone when it comes back (Go's `omitempty`), and what is always written is there although nobody said
- * it: structs, and whatever has no `omitempty`, with Go's zero value, which of lists, maps and pointers is null.
+ * Empty members of built-in kinds: upstream's servers read objects into structs and write these. A manifest's `labels: {}` or `paused:
+ * false` is therefore gone when it comes back (Go's `omitempty`). Fields without `omitempty` are there although the author omitted them:
+ * structs, and others with Go's zero value, which of lists, maps and pointers is null.
  * @see https://pkg.go.dev/encoding/json#Marshal
  */
 import type { StructFacts } from '../../../openapi/catalogFormat.ts'
@@ -30,7 +30,7 @@ export function fillStored(object: Record<string, unknown>, schema: Schema): voi
   fillMembers(object, schema, true)
 }
 
-/** Upstream's empty object of a built-in kind. Whoever creates an object does not come to own what is in there. */
+/** Upstream's empty object of a built-in kind. The creator of an object does not come to own its content. */
 export function zeroObject(schema: Schema): Record<string, unknown> {
   const zero: Record<string, unknown> = {}
   fillEmpty(zero, schema)

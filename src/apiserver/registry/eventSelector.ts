@@ -25,7 +25,7 @@ export class EventSelector {
     this.#selection = selection
   }
 
-  /** What is selected of a batch of a kind that no webhook converts. */
+  /** Selected events of a batch of a kind that no webhook converts. */
   all(events: readonly StoreEvent[]): SelectedEvent[] {
     const selected: SelectedEvent[] = []
     for (const event of events) {

@@ -1,10 +1,13 @@
-/** How finalizers are called. Which kinds are asked is in `forms.ts`. @see https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/ */
+/**
+ * How finalizers are called. `forms.ts` gives the kinds that it applies to. @see
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
+ */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { ObjectMeta } from '../../apimachinery/object.ts'
 
 const STANDARD = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** What custom resources are warned of, who take any name; what the object already had is not told again. */
+/** Warnings for custom resources, which take any name; names that the object already had give none again. */
 export function finalizerWarnings(metadata: ObjectMeta, old: ObjectMeta = {}): string[] {
   if (metadata.finalizers === undefined) return []
   const added = metadata.finalizers.filter(

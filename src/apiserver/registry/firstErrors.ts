@@ -1,4 +1,4 @@
-/** Of what a thread finds wrong, what it hands on. */
+/** Bound on a thread's findings. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 
 /** As many errors as an answer has use for, by far, and as much text of values in them. */

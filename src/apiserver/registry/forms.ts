@@ -1,6 +1,6 @@
 /**
- * What each form of kinds asks of reads and writes. Whatever differs by form and not by kind is said here, and nobody else
- * needs to know how a kind is made.
+ * Demands of each form of kinds on reads and writes. A difference by form and not by kind stands here, and no other code needs to know how
+ * a kind is made.
  */
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
@@ -36,15 +36,15 @@ interface FormRules {
   inOrder(unknown: string[]): readonly string[]
   /** The first wrong type in words of Go's JSON package. */
   typeErrors(object: KubeObject, schema: Schema | undefined): string | undefined
-  /** Empty values are told from absent ones. */
+  /** Empty values differ from absent ones. */
   readonly keepsEmpty: boolean
   /** Drops what is decoded as nothing; the types are right. */
   dropEmpty(object: KubeObject, schema: Schema): void
-  /** What the schema says of defaults; strategies add theirs. False when they are too large. */
+  /** Applies the schema's defaults; strategies add theirs. False when they are too large. */
   applyDefaults(object: KubeObject, schema: Schema): boolean
   /** Whether the schema says anything of them. */
   hasDefaults(schema: Schema): boolean
-  /** What the schema says of values; strategies add theirs. */
+  /** Validates values by the schema; strategies add theirs. */
   validate(type: ResourceType, schema: Schema, change: Change): FieldError[]
   finalizerErrors(type: ResourceType, metadata: ObjectMeta, old?: ObjectMeta): FieldError[]
   finalizerWarnings(metadata: ObjectMeta, old?: ObjectMeta): string[]
@@ -52,7 +52,7 @@ interface FormRules {
   complete(object: KubeObject, schema: Schema): void
   /** The same, at the end of a write: as upstream's store hands it out. */
   finish(object: KubeObject, schema: Schema): void
-  /** What is in an object of which nobody said anything. */
+  /** Content of an object without any author. */
   zeroObject?(schema: Schema): Record<string, unknown>
   /** A field selector for a field that is not known. @param someKnown whether the kind has selectable fields of its own */
   unknownSelector(field: string, someKnown: boolean): string
@@ -69,7 +69,7 @@ const nothing = (): void => {}
 const none = (): [] => []
 const unsupportedLabel = (field: string): string => `field label not supported: ${field}`
 
-/** What is compiled in is decoded as a whole, by its schema. */
+/** Compiled-in kinds are decoded as a whole, by their schema. */
 const BUILTIN = {
   unstructured: false,
   strategicMerge: true,
@@ -84,7 +84,7 @@ const BUILTIN = {
       : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
 } satisfies Partial<FormRules>
 
-/** What a structural schema describes: it says all there is to say, and there are no structs to fill. */
+/** Kinds with a structural schema: it is complete, and there are no structs to fill. */
 const STRUCTURAL = {
   inScheme: false,
   clearsStatus: true,

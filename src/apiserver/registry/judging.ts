@@ -13,7 +13,7 @@ import { LARGE_VALUES } from './largeWrites.ts'
 import type { KindVerdict, Verdict } from './longChecks.ts'
 import type { ObjectRules, ObjectRulesDeps } from './objectRules.ts'
 
-/** What is written. */
+/** Subject of a write. */
 interface Judged {
   object: KubeObject
   old: KubeObject | undefined
@@ -86,7 +86,7 @@ async function judgedInSteps(strategy: Strategy, steps: Steps<FieldError[]>, wor
     return { ...strategy, validate: () => errors }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    // too many errors to hand on: told as where it judges at once
+    // too many errors to hand on: reported as where it judges at once
     const tooMany = (): never => {
       throw error
     }

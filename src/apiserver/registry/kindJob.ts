@@ -1,4 +1,4 @@
-/** What a thread does for `LongChecks` about a large object of a built-in kind. */
+/** Work of a thread for `LongChecks` about a large object of a built-in kind. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { strategyFor } from '../../kinds/strategyFor.ts'
 import { firstErrors, MAX_ERRORS } from './firstErrors.ts'

@@ -1,6 +1,6 @@
 /**
- * The labels of a stored object, read where they stand: whoever selects among many objects looks at no more of each than what
- * is before them. Stored bytes are what `encodeObject` wrote: JSON without spaces, the metadata behind apiVersion and kind.
+ * The labels of a stored object, read in place: a selection among many objects reads no more of each than the bytes before them. Stored
+ * bytes are what `encodeObject` wrote: JSON without spaces, the metadata behind apiVersion and kind.
  */
 import { isRecord } from '../../apimachinery/object.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Writes of large objects. Each step of one goes over all of the object and takes milliseconds, so it takes turns with all
- * other long work of the process, and rests between its steps. What is small is written without a rest: that costs least.
+ * Writes of large objects. Each step of one goes over all of the object and takes milliseconds. It therefore takes turns with all other
+ * long work of the process, and rests between its steps. A small object is written without a rest: that costs least.
  */
 
 /** A body or a stored object with more bytes is large. Ordinary ones are far smaller; ten times as much takes some milliseconds a step. */

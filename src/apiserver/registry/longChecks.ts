@@ -1,6 +1,6 @@
 /**
- * The comparison of objects with the schemas and rules of their definitions, where it takes long: it is begun on the loop, and
- * when it is not done after some milliseconds, done by a thread of the pool from the start, with all that upstream lets it cost.
+ * The comparison of objects with the schemas and rules of their definitions, where it takes long. It begins on the loop. After some
+ * milliseconds a thread of the pool does it from the start, with upstream's full cost bound.
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
@@ -14,7 +14,7 @@ import { type Job, JobError, type JobKind } from '../../program/threadPool.ts'
 import type { Work } from '../../program/workTurns.ts'
 import { jobRefused } from '../request/jobRefused.ts'
 
-/** Of the processor's time. Units end a check long before, on any machine. */
+/** Bound on the processor's time. Units end a check long before, on any machine. */
 export const LIMIT_MS = 6000
 
 export interface CheckJob {
@@ -24,7 +24,7 @@ export interface CheckJob {
   old: string | undefined
 }
 
-/** What is wrong with an object, and what was wrong with it before and stays as it is. */
+/** Faults of an object, and its earlier faults that stay unchanged. */
 export interface Verdict {
   errors: FieldError[]
   warned: FieldError[]
@@ -43,7 +43,7 @@ export interface KindJob extends GroupResource {
 
 export interface KindVerdict {
   errors: FieldError[]
-  /** Of the change alone. */
+  /** Errors of the change alone. */
   changeErrors: FieldError[]
   warnings: string[]
 }
@@ -95,7 +95,7 @@ export class LongChecks {
     return strategyFor(gr) === strategy
   }
 
-  /** What the strategy of its kind finds, in a thread. @throws StatusError TooManyRequests, ServiceUnavailable */
+  /** Findings of its kind's strategy, in a thread. @throws StatusError TooManyRequests, ServiceUnavailable */
   async judgeKind(
     space: string,
     { group, resource }: GroupResource,

@@ -2,9 +2,9 @@
 import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
 
 /**
- * Removes null members of structs, at any depth, in place. In lists and in maps, whose places count, they become what
- * `schema` has for nothing; where it does not say, those of lists stay for validation to refuse. Everything inside of what
- * `schema` leaves open stays as it is: controllers compare the data of ControllerRevisions byte by byte. So does what may be null.
+ * Removes null members of structs, at any depth, in place. In lists and in maps, whose places count, they become the empty value of
+ * `schema`; without one, those of lists stay for validation to refuse. Everything inside of what `schema` leaves open stays as it is:
+ * controllers compare the data of ControllerRevisions byte by byte. So does what may be null.
  */
 export function dropNulls(value: unknown, schema?: Schema): void {
   if (typeof value !== 'object' || value === null || schema?.['x-kubernetes-preserve-unknown-fields']) return

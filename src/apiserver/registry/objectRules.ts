@@ -1,6 +1,6 @@
 /**
- * What the schema and the strategy of a kind make of an object: read, defaulted, validated. The order of these steps in a write
- * is `createPreparation.ts` and `updatePreparation.ts`.
+ * Work of a kind's schema and strategy on an object: read, defaulted, validated. The order of these steps in a write is
+ * `createPreparation.ts` and `updatePreparation.ts`.
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError, formatFieldError } from '../../apimachinery/fieldErrors.ts'
@@ -42,8 +42,8 @@ export class ObjectRules {
   }
 
   /**
-   * Decodes what a client sent for `type`: unknown fields and wrong types are reported as the client asked. Each step goes once
-   * over the object.
+   * Decodes a client's body for `type`: unknown fields and wrong types are reported by the request's wish. Each step goes once over the
+   * object.
    */
   *normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): Steps<void> {
     const rules = FORMS[type.form]
@@ -58,7 +58,7 @@ export class ObjectRules {
     const parameterized = this.#parameterized(context.space, type, object)
     if (schema && parameterized === 'expanded') typed(object, schema)
     const shown = schema && parameterized === 'described' ? standIn(object, schema) : object
-    // what cannot be read at all is not told about its unknown fields
+    // an unreadable body gets no report about unknown fields
     let wrong = tidy ? undefined : rules.typeErrors(shown, schema)
     yield
     const decoding = wrong === undefined ? this.#deps.strategyFor(type)?.decode?.(shown) : undefined
@@ -77,7 +77,7 @@ export class ObjectRules {
     dropEmptyMetadata(object.metadata)
   }
 
-  /** Whether there may be anything that nobody said. */
+  /** Whether there may be unset fields. */
   hasDefaults({ form, schema }: ResourceType, strategy: Strategy | undefined): boolean {
     return strategy?.applyDefaults !== undefined || (schema !== undefined && FORMS[form].hasDefaults(schema))
   }
@@ -139,8 +139,7 @@ export class ObjectRules {
   }
 
   /**
-   * What was wrong before and stays as it is, is told as a warning. `verdict`: of the comparison with the schema, where somebody
-   * else has done it.
+   * Earlier faults that stay unchanged are warnings. `verdict`: that of the comparison with the schema, where it is done already.
    * @throws UnfinishedCheck when it takes longer than the space may hold up others with it now
    */
   validateSchema(
@@ -229,7 +228,7 @@ export function clearsStatus({ form }: ResourceType, strategy: Strategy | undefi
   return FORMS[form].clearsStatus && !strategy?.createdWithStatus
 }
 
-/** What `/status` of a kind does not change. */
+/** Fields that `/status` of a kind does not change. */
 export function keptByStatus({ form }: ResourceType, strategy: Strategy | undefined): readonly ClientMetadata[] {
   return strategy?.statusKeeps ?? FORMS[form].statusKeeps
 }
@@ -239,8 +238,8 @@ export function metaRules(type: ResourceType, strategy: Strategy | undefined) {
 }
 
 /**
- * What `check` finds wrong. Errors are handed on as arguments, of which the engine takes some hundred thousand: an object with
- * more of them is told so.
+ * Errors of `check`. Errors are handed on as arguments, of which the engine takes some hundred thousand: an object with more of them gets
+ * that as its error.
  */
 export function errorsOf(check: () => FieldError[]): FieldError[] {
   try {
@@ -251,7 +250,7 @@ export function errorsOf(check: () => FieldError[]): FieldError[] {
   }
 }
 
-/** An event that is written as a core one has what the other form has always said, and is completed when it is shown. */
+/** An event that is written as a core one has the fields of the other form, and is completed when it is shown. */
 function isOfVersion(object: KubeObject, type: ResourceType): type is ResourceType & { schema: Schema } {
   return type.schema !== undefined && object.apiVersion === apiVersionOf(type)
 }

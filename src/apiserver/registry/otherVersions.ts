@@ -1,6 +1,6 @@
 /**
- * Kinds whose versions call fields by other names: claims on fields are told in the version of the request that made them,
- * and compared in it. All other kinds cost nothing here.
+ * Kinds whose versions have other names for fields: claims on fields are in the version of the request that made them, and compared in it.
+ * All other kinds cost nothing here.
  */
 import type { VersionForm } from '../../apimachinery/apply/managedFields.ts'
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'

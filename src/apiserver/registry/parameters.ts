@@ -1,6 +1,6 @@
 /**
- * Parameters in objects that are expanded for each destination: before that, a reference such as `%(port)` stands where the kind
- * wants a number or a text of its own form; afterwards, its value stands there as a text. Pure.
+ * Parameters in objects that are expanded for each destination. Before that, a reference such as `%(port)` stands where the kind wants a
+ * number or a text of its own form. Afterwards, its value stands there as a text. Pure.
  */
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -8,14 +8,14 @@ import { holdsReference } from '../../apimachinery/parameterReference.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 
 /**
- * How an object stands to parameters: it may hold references (`described`), or the texts that they became may mean numbers
- * (`expanded`); `undefined`: it has nothing to do with them.
+ * Relation of an object to parameters: it may hold references (`described`), or the texts that they became may mean numbers (`expanded`);
+ * `undefined`: none.
  */
 export type Parameterized = 'described' | 'expanded' | undefined
 
 /**
- * What is wrong beside that references stand where they stand: neither a reference is the wrong value, nor is all well with
- * something fitting in its place. `again`: what is wrong then.
+ * Errors apart from references in their places: a reference is no wrong value, and a fitting value in its place does not heal other errors.
+ * `again`: errors with such values.
  */
 export function errorsBeside(errors: readonly FieldError[], again: () => readonly FieldError[]): FieldError[] {
   const others = errors.filter(({ value }) => !holdsReference(value))

@@ -1,4 +1,4 @@
-/** What the preparation of new objects and that of updates have in common. */
+/** Common parts of the preparation of new objects and of updates. */
 import type { FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -36,7 +36,7 @@ export interface RegistryDeps extends ObjectRulesDeps {
   storageType(space: string, type: ResourceType): ResourceType
   typeAt: TypeLookup
   admission: readonly Admission[]
-  /** What every space has without storing it. */
+  /** Objects that every space has without storing them. */
   shared?: SharedObjects
   /** Which objects travel between spaces. Absent: none does. */
   travel?: Travel
@@ -52,14 +52,14 @@ export interface UpdateOptions {
   subresource?: string
   /** Makes the object when it is missing (server-side apply, and PUT for kinds that allow it). */
   create?: (() => KubeObject) | { readonly steps: () => Steps<KubeObject> } | undefined
-  /** Asked before that. @throws StatusError Forbidden */
+  /** Called before that. @throws StatusError Forbidden */
   mayCreate?: () => Promise<void>
   preconditions?: { uid?: string; resourceVersion?: string } | undefined
   /** The change is this patch: what it makes unreadable is an invalid patch (422) instead of a bad body (400). */
   fromPatch?: PatchSource | undefined
   /** The change brings its own managedFields (server-side apply). */
   managesFields?: boolean
-  /** What becomes of what nobody said: one attempt's. */
+  /** Trace of unset fields: one attempt's. */
   trace?: UpdateTrace | undefined
   /** An update of the object itself changes its status, too. */
   withStatus?: boolean | undefined
@@ -69,7 +69,7 @@ export interface UpdateOptions {
   view?: SubresourceView & { subresource: string }
 }
 
-/** Of one registry. */
+/** Preparation of one registry. */
 export class Preparation {
   readonly deps: RegistryDeps
   readonly rules: ObjectRules
@@ -89,7 +89,7 @@ export class Preparation {
       })
   }
 
-  /** What an object that somebody sends is made by. */
+  /** Circumstances of a received object. */
   circumstances(context: WriteContext, type: ResourceType, sent: KubeObject): Circumstances {
     const { space } = context
     const target = this.target(space, type)

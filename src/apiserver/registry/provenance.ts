@@ -1,6 +1,6 @@
 /**
- * Which fields of an object nobody said: they were filled in by defaults or by the server's own admission, and no writer has
- * changed or named them since. Kept as the note of a stored version, only for objects that may travel.
+ * Fields of an object that have no author. Defaults or the server's own admission filled them in, and no writer has changed or named them
+ * since. Kept as the note of a stored version, only for objects that may travel.
  *
  * In spaces that others are fed from, objects are stored whole, as everywhere, and the note lists those fields. In a mailbox a
  * copy on its way is judged with its defaults and stored without them, so that each cluster fills in its own.
@@ -28,10 +28,10 @@ import type { Stored } from '../../storage/store.ts'
 
 /** The note of a copy that is stored without its defaults. */
 export const BARE = 'bare'
-/** A longer list is not kept, and what it would say counts as said. */
+/** A longer list is dropped, and its fields count as set. */
 export const MAX_NOTE = 16 * 1024
 
-/** What is at stake for an object: it may travel, or it is on its way. */
+/** Role of an object: it may travel, or it is on its way. */
 export type Part = 'source' | 'copy'
 
 /** Which objects those are. */
@@ -47,7 +47,7 @@ interface Defaults {
 
 /** How a write came. */
 export interface Manner {
-  /** Whether it is a patch, or a PUT of what was read from here: then what stays as it was is not said by being sent back. */
+  /** Whether it is a patch, or a PUT of an object that was read here: unchanged fields in it then stay unset. */
   readonly sendsBack: boolean
   /** Fields that it names, whatever it says of them. */
   readonly named: FieldSet
@@ -71,7 +71,7 @@ export class Provenance {
     return this.#defaults.has(type)
   }
 
-  /** What was unset of a stored object; empty when nobody knows. `old` is the stored one. */
+  /** Unset fields of a stored object; empty when they are unknown. `old` is the stored one. */
   before(type: ResourceType, stored: Stored, old: KubeObject): FieldSet {
     if (stored.note === BARE) return filledIn(content(old), this.whole(type, old), type.schema)
     return this.#read(type, stored, old) ?? EMPTY_SET
@@ -84,7 +84,7 @@ export class Provenance {
     return object
   }
 
-  /** Tells those who look at `object`, made from `stored`, what of it nobody said. */
+  /** Attaches to `object`, made from `stored`, its unset fields. */
   attach(type: ResourceType, stored: Stored, object: KubeObject): void {
     if (this.partOf(stored.key.space, type, object) !== 'source') return
     let found: { set: FieldSet | undefined } | undefined
@@ -99,8 +99,8 @@ export class Provenance {
   }
 
   /**
-   * Of objects that were stored before notes were: whoever applied says what was said. What they left out, and is as defaults
-   * would make it, is unset. `undefined` where nobody applied.
+   * For objects that were stored before notes were: an applier's fields are the set ones. Fields that appliers left out, with the value of
+   * the default, are unset. `undefined` without an applier.
    */
   #derived(type: ResourceType, object: KubeObject): FieldSet | undefined {
     const named = withoutServers(appliedFields(object, type.schema))
@@ -114,15 +114,15 @@ export class Provenance {
 }
 
 /**
- * What of an object somebody may leave unset, sharing its values. Metadata and status are not looked at: the claims of many
- * managers are much larger than what they claim.
+ * Part of an object that may be unset, sharing its values. Metadata and status are excluded: the claims of many managers are much larger
+ * than their fields.
  */
 export function content({ metadata: _metadata, status: _status, ...rest }: Readonly<KubeObject>): Content {
   return rest
 }
 export type Content = Omit<KubeObject, 'metadata' | 'status'>
 
-/** What defaults added to what was asked for. */
+/** Additions of defaults to the requested content. */
 export function filledIn(asked: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
   // many kinds have none
   if (equalJson(asked, content(defaulted))) return EMPTY_SET
@@ -136,14 +136,14 @@ export function* filledInSteps(asked: Content, defaulted: KubeObject, schema: Sc
   return withoutServers((yield* compareInSteps(asked, content(defaulted), schema)).added)
 }
 
-/** What an admission step of the server added, and what it put in the place of an empty text. */
+/** Additions of an admission step of the server, and its replacements of an empty text. */
 export function admittedIn(before: Content, after: Content, schema: Schema | undefined): FieldSet {
   if (equalJson(before, after)) return EMPTY_SET
   const { added, modified } = compare(before, after, schema)
   return addedIn(before, after, union(added, modified))
 }
 
-/** What is unset after an update: `now` is the object as it will be, `unset` what was so of `old`. */
+/** Unset fields after an update: `now` is the future object, `unset` are those of `old`. */
 export function* unsetAfter(
   { unset, filled, old, now }: { unset: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
   { sendsBack, named }: Manner,
@@ -163,7 +163,7 @@ export function* unsetAfter(
   return withoutNamed(left, appliedFields(now, schema))
 }
 
-/** Of an object that its writers have said all of. */
+/** Note of an object whose fields are all set. */
 const ALL_SET = '{}'
 
 export function noteOf(unset: FieldSet): string {
@@ -181,7 +181,7 @@ export function withoutUnset(object: KubeObject, unset: FieldSet, schema: Schema
   return unset === EMPTY_SET ? object : (removeFields(object, unset, schema) as KubeObject)
 }
 
-/** What server-side and client-side appliers say of an object. */
+/** Fields of server-side and client-side appliers of an object. */
 export function appliedFields(object: KubeObject, schema: Schema | undefined): FieldSet {
   const entries = (object.metadata.managedFields ?? []).filter(({ operation }) => operation === 'Apply')
   return union(unionAll(setsOf(entries)), lastAppliedFields(object, schema))
@@ -197,8 +197,8 @@ function setsOf(entries: Parameters<typeof decodeManagers>[0]): FieldSet[] {
 }
 
 /**
- * `set` without what is named, and the structs around it: whoever names an element of a list, or a struct, with some of its fields
- * or with none (`{}`), says nothing of the others.
+ * `set` without the named fields, and the structs around them. A writer that names an element of a list, or a struct, with some of its
+ * fields or with none (`{}`), leaves the others unset.
  */
 function withoutNamed(set: FieldSet, named: FieldSet): FieldSet {
   if (named.children === undefined) return named.self && set.self ? fieldSet(false, set.children) : set

@@ -1,5 +1,5 @@
 /**
- * What a resourceVersion of a request asks for, and the errors when there is no such state, or no longer.
+ * Meaning of a request's resourceVersion, and the errors when there is no such state, or no longer.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -38,7 +38,7 @@ export function revisionOfList(query: VersionQuery, current: Revision): Revision
   return exact ? revision : undefined
 }
 
-/** What a read asks for; nothing is 0. @throws StatusError BadRequest; Timeout when it lies in the future */
+/** Revision for a read; none is 0. @throws StatusError BadRequest; Timeout when it lies in the future */
 export function knownRevision(text: string, current: Revision): Revision {
   const asked = text === '' ? 0n : goInteger(text, 'ParseUint')
   if (typeof asked === 'string') {

@@ -41,7 +41,7 @@ export interface ListQuery {
   continue?: string | undefined
   resourceVersion?: string | undefined
   resourceVersionMatch?: string | undefined
-  /** Whose slices selecting takes; absent: the space's. */
+  /** Work whose slices the selection takes; absent: the space's. */
   work?: Work | undefined
 }
 
@@ -55,7 +55,7 @@ export interface ListResult {
 
 export interface WatchQuery {
   space: string
-  /** Of all spaces: those whose events count. Others' are not looked at. */
+  /** Spaces whose events count, in a read of all. Others' are skipped. */
   among?: ((space: string) => boolean) | undefined
   namespace?: string | undefined
   selection?: Selection
@@ -66,7 +66,7 @@ export interface WatchQuery {
   closing?: AbortSignal | undefined
   /** As the store's: whoever waits has handled all events up to {@link Reader.revision}. */
   onLive?: NonNullable<WatchOptions['onLive']>
-  /** Has objects with derived parts told whole. Absent: as they are stored. */
+  /** Completes objects with derived parts. Absent: as they are stored. */
   derived?: DerivedParts | undefined
 }
 
@@ -88,7 +88,7 @@ interface PagesOptions extends Place {
   work: Work
 }
 
-/** What is selected of each batch; batches of which nothing is are passed over. `failed` throws. */
+/** Selected events of each batch; batches without any are skipped. `failed` throws. */
 function selectedFrom(
   batches: AsyncIterator<readonly StoreEvent[]>,
   selector: EventSelector,
@@ -179,7 +179,7 @@ export class Reader {
       const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
       const views = prepareViews(found, type)
       if (views) await views
-      // whom a selector leaves out is asked about too: that is rare, and nothing has to be parsed twice
+      // objects that a selector excludes are included: that is rare, and nothing has to be parsed twice
       if (sight) await sight.learn(found, work)
       // Without a selection a short page is what the store gave: nobody looks at any of it.
       const isWhole = !selects && layer === undefined && items.length === 0 && found.length <= TAKEN
@@ -209,8 +209,8 @@ export class Reader {
   }
 
   /**
-   * What is looked at for a list, of one revision. With a selection nobody knows how many that will be, and only one without says
-   * how many are left; where shared objects are merged into a page, nobody knows how many the store's part of it has.
+   * Pages of a list, of one revision. With a selection the total is unknown, and only a list without one gives the number of the rest.
+   * Where shared objects are merged into a page, the size of the store's part of it is unknown.
    */
   async *#pages(
     range: Range,
@@ -296,7 +296,7 @@ export class Reader {
     }
   }
 
-  /** What else is in the space changes them, too. */
+  /** Other content of the space changes them, too. */
   async *#watchDerived(
     type: ResourceType,
     query: WatchQuery,
@@ -355,7 +355,7 @@ export class Reader {
     }
   }
 
-  /** Of what a list may show of a layer, behind where it begins. */
+  /** Names of a layer that a list may show, behind its beginning. */
   async #sharedNames(
     layer: SharedLayer,
     type: ResourceType,

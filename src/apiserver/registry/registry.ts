@@ -24,7 +24,7 @@ export class Registry {
   readonly #creations: Creations
   readonly #updates: Updates
 
-  /** What of objects nobody said. Absent where nothing travels. */
+  /** Unset fields of objects. Absent where nothing travels. */
   get provenance(): Provenance | undefined {
     return this.#preparation.provenance
   }

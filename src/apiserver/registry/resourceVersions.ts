@@ -19,7 +19,7 @@ export function refuseVersion({ metadata }: KubeObject): void {
 }
 
 /**
- * What a client asks for must be made of `old`. No version, or `0`, means any, except for kinds that require one.
+ * The client's change must be based on `old`. No version, or `0`, means any, except for kinds that require one.
  * @throws StatusError Conflict; BadRequest for what is no version; Invalid for a missing one
  */
 export function requireSameObject(type: ResourceType, asked: KubeObject, old: KubeObject, required: boolean): void {
@@ -59,7 +59,8 @@ export function otherUid(type: ResourceType, name: string, asked: string, found 
 }
 
 /**
- * 409 for a name that is taken. Who wanted a name made is told to come again; who meets an object on its way out is told so.
+ * 409 for a name that is taken. A request for a generated name gets the advice to retry; one that meets an object on its way out learns
+ * that.
  */
 export function nameTaken(
   type: ResourceType,

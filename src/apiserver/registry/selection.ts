@@ -25,12 +25,12 @@ export interface Selection {
   matches(object: Readonly<KubeObject>): boolean
   /** The same where nothing but labels counts. */
   matchesLabels?: ((labels: KubeObject['metadata']['labels']) => boolean) | undefined
-  /** What of all that matches somebody sees. */
+  /** The user's view of all matches. */
   sight?: Sight
 }
 
 export interface Sight {
-  /** To be awaited before `sees` is asked about these. @throws Abandoned */
+  /** To be awaited before `sees` is called for these. @throws Abandoned */
   learn(found: readonly Stored[], work: Work): Promise<void>
   sees(stored: Stored): boolean
 }
@@ -40,7 +40,7 @@ export interface Selectors {
   readonly fieldSelector?: string | undefined
 }
 
-/** Requirements, and values in them, of both selectors of a request. Each is asked of each object. */
+/** Requirements, and values in them, of both selectors of a request. Each is evaluated on each object. */
 export const MAX_PARTS = 1000
 
 /** How many there are, without reading them. */

@@ -103,7 +103,7 @@ function apiService(
       name,
       uid: fixedUid(`apiservice ${name}`),
       creationTimestamp: since,
-      // Who made it: those of custom resources come and go.
+      // Origin: those of custom resources come and go.
       labels: { 'kube-aggregator.kubernetes.io/automanaged': isBuiltin ? 'onstart' : 'true' },
     },
     spec: {

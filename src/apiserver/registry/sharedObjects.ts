@@ -25,7 +25,7 @@ export interface SharedLayer {
   has(space: string, name: string): boolean
   get(space: string, type: GroupResource, name: string): Promise<Stored | undefined>
   /**
-   * What there is at a revision, in order of names; also what the space has changed, so that its own stand for it.
+   * Content at a revision, in order of names; also the names that the space has changed, so that its own stand for it.
    * @throws StorageError `Compacted` when the revision is too old
    */
   names(space: string, type: GroupResource, at: Revision): Promise<readonly string[]>
@@ -41,7 +41,7 @@ interface SharedWanted {
   names: readonly string[]
 }
 
-/** What a layer reads from the log of its space, event by event and in order. */
+/** Followers of a space's log, event by event and in order. */
 export interface LayerFollower {
   concerns(key: Key): boolean
   changes(event: StoreEvent): LayerChange[]
@@ -63,7 +63,7 @@ export class SharedObjects {
     this.#layers = new Map(layers.flatMap(each => [...each]))
   }
 
-  /** `namespace`: where the objects are asked for. Absent: anywhere. */
+  /** `namespace`: that of the requested objects. Absent: any. */
   of(type: GroupResource, namespace?: string): SharedLayer | undefined {
     const layer = this.#layers.get(groupResourceName(type))
     return namespace === undefined || namespace === (layer?.namespace ?? '') ? layer : undefined

@@ -1,10 +1,10 @@
 /**
- * The lives of the store: each process that opened it, and at which revision. A cursor is worth something only in the history
- * that it was told in. When a backup is put back in place of a store, the revisions behind it are given again, to other writes;
- * only the life that a cursor comes from tells which were meant.
+ * The lives of the store: each process that opened it, and at which revision. A cursor has a meaning only in the history that it comes
+ * from. When a backup replaces a store, the revisions behind it are given again, to other writes. Only the epoch of a cursor decides which
+ * were meant.
  *
- * An object like others keeps them, in a space that nobody reaches. It goes with a backup. What is written later in a life is
- * on disk only behind it, so nobody waits for it.
+ * An object like others keeps them, in a space that nobody reaches. It goes with a backup. Later writes of an epoch are on disk only behind
+ * it, so none waits for it.
  */
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -46,7 +46,7 @@ export class StoreEpochs {
     this.current = epochs.at(-1)!.id
   }
 
-  /** Begins one. `failed` hears why it will not be known to those that come after. */
+  /** Begins one. `failed` gets the reason why later ones will not know it. */
   static async begin(
     store: Pick<Store, 'revision' | 'get' | 'update'>,
     failed: (error: unknown) => void,
@@ -92,7 +92,7 @@ export class StoreEpochs {
     this.#epochs = this.#epochs.map(settled)
   }
 
-  /** Whether what a life of the store told up to a revision is how this store came to be. */
+  /** Whether the history of a former epoch up to a revision is part of this store's. */
   hold(id: string, revision: Revision): boolean {
     const at = this.#epochs.findIndex(epoch => epoch.id === id)
     return at >= 0 && revision <= (this.#epochs[at + 1]?.after ?? this.#store.revision)

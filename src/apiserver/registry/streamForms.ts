@@ -1,6 +1,6 @@
 /**
- * Objects as streams of all kinds tell them: in the version that their kind is stored in today, whatever version they were
- * stored in, so that the version that is told is one that can be asked for and the one that the object says.
+ * Objects in the form of streams of all kinds: in the version that their kind is stored in today, whatever version they were stored in. The
+ * version so can be requested and is the object's own.
  */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -24,9 +24,9 @@ export class StreamForms {
   readonly #provenance: Provenance | undefined
   readonly #likeness = new StoredLikeness()
   readonly #versions = new WeakMap<Body, string>()
-  /** Of built-in kinds: they are told as they are stored, whatever a space defines. */
+  /** Built-in kinds: they are sent as they are stored, whatever a space defines. */
   readonly #builtin = new WeakMap<Body, GroupVersionResource>()
-  /** Of those too, in the versions to ask for them. */
+  /** Their kinds, in the versions for requests. */
   readonly #served = new WeakMap<Body, GroupVersionResource>()
 
   constructor(types: TypeRegistry, provenance?: Provenance) {
@@ -34,7 +34,7 @@ export class StreamForms {
     this.#provenance = provenance
   }
 
-  /** Has an object made of `stored` bear what of it nobody said. */
+  /** Attaches to an object made of `stored` its unset fields. */
   withProvenance(stored: Stored, object: KubeObject): KubeObject {
     const type = this.#provenance && this.#typeOf(stored)
     if (type?.version === type?.storageVersion && type !== undefined) this.#provenance?.attach(type, stored, object)
@@ -42,8 +42,8 @@ export class StreamForms {
   }
 
   /**
-   * Has converted what only a webhook can convert; `undefined` when nothing waits. What it cannot convert is told as stored,
-   * and so is all of it where the stream is of all spaces, `*`: there no space's webhook keeps the others waiting.
+   * Has converted what only a webhook can convert; `undefined` when nothing waits. Objects that it cannot convert are sent as stored. So is
+   * all of a stream of all spaces, `*`: there no space's webhook keeps the others waiting.
    */
   prepare(space: string, items: readonly { readonly stored: Stored }[]): Promise<void> | undefined {
     if (space === '*' || !this.#types.convertsAny) return undefined
@@ -70,7 +70,7 @@ export class StreamForms {
     return { version: this.#storedVersion(stored), bytes: stored.bytes }
   }
 
-  /** The version in which it is told, and what has the text that is told: a text that is kept once is not put together for that. */
+  /** The version in which it is sent, and the holder of its text: a text that is kept once is not joined for that. */
   form(stored: Stored): { readonly version: string; readonly as: Pick<Stored, 'bytes'> } {
     const builtin = this.#builtinOf(stored)
     if (builtin) return { version: builtin.version, as: stored }
@@ -79,7 +79,7 @@ export class StreamForms {
     return { version, as: { bytes } }
   }
 
-  /** Its kind, in the version in which it is told. */
+  /** Its kind, in the version in which it is sent. */
   resource(stored: Stored): GroupVersionResource {
     const builtin = this.#builtinOf(stored)
     if (builtin) return builtin
@@ -95,19 +95,19 @@ export class StreamForms {
     return stored instanceof SharedStored ? this.#builtin.get(stored.body) : undefined
   }
 
-  /** Whether it is told as it is stored; for a built-in kind nobody looks at its text. */
+  /** Whether it is sent as it is stored; the text of a built-in kind is not read for that. */
   isStored(stored: Stored): boolean {
     if (this.#builtinOf(stored)) return true
     const type = this.#typeOf(stored)
     return !type?.custom || (converted(stored, type) ?? stored.bytes) === stored.bytes
   }
 
-  /** What it says beside which one it is; `undefined` where nobody can tell without parsing it. */
+  /** Its content beside its identity; `undefined` where only parsing would show it. */
   likeness(stored: Stored): Likeness | undefined {
     return this.isStored(stored) ? this.#likeness.of(stored) : undefined
   }
 
-  /** Its kind, in the version to ask for it, whatever version it is told in. */
+  /** Its kind, in the version for requests, whatever version it is sent in. */
   servedResource(stored: Stored): GroupVersionResource {
     const known = stored instanceof SharedStored ? this.#served.get(stored.body) : undefined
     if (known) return known
@@ -118,7 +118,7 @@ export class StreamForms {
     return served
   }
 
-  /** Of texts that are kept once: without putting one together. */
+  /** Version of texts that are kept once: without joining one. */
   #storedVersion(stored: Stored): string {
     if (!(stored instanceof SharedStored)) return storedVersion(stored.bytes)
     const known = this.#versions.get(stored.body)

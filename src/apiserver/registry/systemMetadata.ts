@@ -9,7 +9,7 @@ import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
 import { otherUid } from './resourceVersions.ts'
 
-/** What no client can say about a new object. */
+/** Removes fields of a new object that no client can set. */
 export function wipeSystemMetadata({ metadata }: KubeObject, namespace: string | undefined): void {
   if (namespace !== undefined) metadata.namespace = namespace
   else delete metadata.namespace
@@ -30,7 +30,7 @@ export function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
   assign(metadata, 'uid', before.uid)
   assign(metadata, 'creationTimestamp', before.creationTimestamp)
   assign(metadata, 'generation', before.generation)
-  // What only a deletion can say stays as sent, for validation to refuse.
+  // Fields that only a deletion can set stay as sent, for validation to refuse.
   if (before.deletionTimestamp !== undefined) metadata.deletionTimestamp = before.deletionTimestamp
   if (before.deletionGracePeriodSeconds !== undefined)
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds
@@ -89,7 +89,7 @@ export function checkPreconditions(
   }
 }
 
-/** What a write of the main resource cannot change, and so does not own. */
+/** Fields that a write of the main resource cannot change, and so does not own. */
 export function unwritable(type: ResourceType, subresource: string): readonly (readonly string[])[] {
   return subresource === '' && type.subresources.includes('status') ? STATUS : []
 }

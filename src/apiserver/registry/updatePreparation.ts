@@ -46,7 +46,7 @@ interface Completing {
 
 /**
  * Prune ▸ convert ▸ defaults (`receive`) ▸ admit (gate, mutate) ▸ strategy ▸ validate ▸ managed fields ▸ admit (prepare, validate)
- * (`admit`, or `complete` where nobody has to be asked) ▸ text (`finish`).
+ * (`admit`, or `complete` without a step that waits) ▸ text (`finish`).
  */
 export class UpdatePreparation {
   readonly #base: Preparation
@@ -55,7 +55,9 @@ export class UpdatePreparation {
     this.#base = base
   }
 
-  /** Follows what an update makes of what nobody said; `undefined` where that is not at stake. `stored` is what is there. */
+  /**
+   * Follows an update's effect on unset fields; `undefined` where that does not matter. `stored` is the present version.
+   */
   trace(
     { space }: WriteContext,
     type: ResourceType,
@@ -70,7 +72,7 @@ export class UpdatePreparation {
     return new UpdateTrace({ provenance, type: target, part, current, stored, subresource })
   }
 
-  /** What a client asked for, readable and in the storage version, before anything is added or checked. */
+  /** The client's object, readable and in the storage version, before any additions or checks. */
   *receive(
     context: WriteContext,
     type: ResourceType,
@@ -284,7 +286,7 @@ export class UpdatePreparation {
 interface Finishing {
   readonly old: KubeObject
   readonly note: string | undefined
-  /** What is done with it is done in slices. */
+  /** Work on it goes in slices. */
   readonly isLarge: boolean
   /** Objects of other spaces say the same, or did so before. */
   readonly isShared?: boolean | undefined

@@ -1,4 +1,4 @@
-/** One update of an object that may travel: what of it nobody said, before and after. */
+/** One update of an object that may travel: its unset fields, before and after. */
 import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { echoedIn, marked } from '../../apimachinery/apply/looseFields.ts'
 import { cloneInSteps } from '../../apimachinery/cloneInSteps.ts'
@@ -33,7 +33,7 @@ const WRITTEN_WITH_STATUS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 
 
 export class UpdateTrace {
   readonly #options: TraceOptions
-  /** What the update is made of and held against: with its defaults, whatever is stored. */
+  /** Base and reference of the update: with its defaults, whatever is stored. */
   readonly old: KubeObject
   /** A status says nothing about the rest. */
   readonly #ofStatus: boolean
@@ -51,8 +51,8 @@ export class UpdateTrace {
   }
 
   /**
-   * A whole object takes the place of the old one. Who read it here sends defaults back without having said them; a manifest has
-   * no uid, and says all that is in it. What the center writes into a mailbox, it says.
+   * A whole object takes the place of the old one. A writer that read it here sends defaults back, which stay unset; a manifest has no uid,
+   * and sets all its fields. The center's writes into a mailbox set all their fields.
    */
   replacedBy({ metadata }: KubeObject): void {
     this.#sendsBack = this.#options.part === 'source' && !!metadata.uid
@@ -63,8 +63,8 @@ export class UpdateTrace {
   }
 
   /**
-   * Finds what a patch names without changing it: made onto an object where all that is unset has other values, it brings the
-   * old ones back.
+   * Finds the fields that a patch names without changing them. On an object where all unset fields have other values, it brings the old
+   * ones back.
    */
   *patchedBy(make: (from: KubeObject) => Steps<KubeObject>): Steps<void> {
     if (this.#ofStatus) return
@@ -82,7 +82,7 @@ export class UpdateTrace {
     this.#named = echoedIn(result, this.old, unset)
   }
 
-  /** What the client wants, in the stored version, before defaults. */
+  /** The client's object, in the stored version, before defaults. */
   asked(object: KubeObject): void {
     const { provenance, type } = this.#options
     if (!this.#ofStatus && provenance.hasDefaults(type)) this.#asked = cloneJson(content(object))
@@ -94,7 +94,7 @@ export class UpdateTrace {
     this.#asked = undefined
   }
 
-  /** What nobody said of what is new. */
+  /** Unset fields among the new ones. */
   get filled(): FieldSet {
     return this.#filled
   }
@@ -114,7 +114,7 @@ export class UpdateTrace {
       if (!WRITTEN_WITH_STATUS.has(field)) object[field] = cloneJson(value)
   }
 
-  /** What is to be stored of the finished object, and the note beside it. */
+  /** Stored form of the finished object, and the note beside it. */
   *settle(object: KubeObject): Steps<{ kept: KubeObject; note?: string }> {
     const { type, part, current } = this.#options
     if (this.#ofStatus) return { kept: object, ...(current.note !== undefined && { note: current.note }) }

@@ -1,9 +1,9 @@
 /**
  * Updates one object, in the order that updatePreparation.ts says, down to the store.
  *
- * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so
- * chained updates never conflict; the others, what is large and what takes long to validate, compare-and-write and try again.
- * Writers of a large object stand in a line for that.
+ * An update is a function of the current object. Kinds without asynchronous admission run it inside the store's queue, so chained updates
+ * never conflict. The others, large objects and those with a long validation, compare-and-write and retry. Writers of a large object stand
+ * in a line for that.
  */
 import { setOfField } from '../../apimachinery/apply/fieldSet.ts'
 import { copyToChange } from '../../apimachinery/copyToChange.ts'
@@ -36,8 +36,7 @@ import { WriterLines } from './writerLines.ts'
 import { type Written, written } from './written.ts'
 
 /**
- * What an object shall become. Either way it waits for nothing and may be asked more than once, as each attempt uses up the
- * object that it gets.
+ * Future of an object. Either way it waits for nothing and may be called more than once, as each attempt uses up the object that it gets.
  */
 export type Change =
   /** Gets a private copy of the current object, in the version of the type. */
@@ -60,7 +59,7 @@ interface Updating {
   readonly change: Change
 }
 
-interface Asked {
+interface Requested {
   readonly asked: KubeObject
   readonly old: KubeObject
   readonly trace: UpdateTrace | undefined
@@ -132,10 +131,10 @@ export class Updates {
   }
 
   /**
-   * What the client makes of the current object, and that object. A method, as is whatever else goes in steps: a generator function
-   * that were made for each update would have a prototype made with it, and with that the collector keeps all that it refers to.
+   * The client's version of the current object, and that object. It is a method, as is whatever else goes in steps. A generator function
+   * that were made for each update would have a prototype made with it. The collector then keeps all that it refers to.
    */
-  *#ask({ context, type, key, subresource, options, change }: Updating, current: Stored): Steps<Asked> {
+  *#ask({ context, type, key, subresource, options, change }: Updating, current: Stored): Steps<Requested> {
     const found = yield* objectInSteps(current, type)
     yield
     checkPreconditions(type, key.name, found, options.preconditions)
@@ -159,7 +158,7 @@ export class Updates {
   }
 
   /** The same, readable and in the storage version. */
-  #receive({ context, type, options }: Updating, { asked, old, trace }: Asked): Steps<KubeObject> {
+  #receive({ context, type, options }: Updating, { asked, old, trace }: Requested): Steps<KubeObject> {
     return this.#updates.receive(context, type, asked, old, options, trace)
   }
 
@@ -188,8 +187,8 @@ export class Updates {
   }
 
   /**
-   * Compare and write, for what waits on its way: admission steps, conversions, turns. `shared`: the space has no copy yet.
-   * `inLine`: `concerned` where an admission step wants to be asked.
+   * Compare and write, for what waits on its way: admission steps, conversions, turns. `shared`: the space has no copy yet. `inLine`:
+   * `concerned` where an admission step has to be called.
    */
   async #attempt(
     updating: Updating,
@@ -251,7 +250,7 @@ export class Updates {
     }
   }
 
-  /** Inside the store's own queue, where nothing comes between reading and writing, unless a step wants to be asked. */
+  /** Inside the store's own queue, where nothing comes between reading and writing, unless a step has to be called. */
   async #updateInQueue(updating: Updating): Promise<Written | 'again' | 'concerned'> {
     const { context, type, key, options, steps } = updating
     let stop: 'again' | 'concerned' | undefined
@@ -289,7 +288,7 @@ export class Updates {
     return { stored, created: false }
   }
 
-  /** What every space shows under this name; a space that changes it stores its own. @throws StatusError Forbidden */
+  /** Object of every space under this name; a space that changes it stores its own. @throws StatusError Forbidden */
   async #shared(key: Key, type: ResourceType): Promise<Stored | undefined> {
     const layer = this.#deps.shared?.of(type, key.namespace)
     const shared = await layer?.get(key.space, type, key.name)
@@ -298,7 +297,7 @@ export class Updates {
   }
 }
 
-/** What the client makes of its copy of the current object. */
+/** The client's version of its copy of the current object. */
 function* changed(change: Exclude<Change, { replacement: unknown }>, current: KubeObject): Steps<KubeObject> {
   return typeof change === 'function' ? change(current) : yield* change.steps(current)
 }
@@ -312,7 +311,7 @@ function isUnchanged(
   object: Readonly<KubeObject>,
 ): boolean {
   if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
-  // Whoever names what was a default says something: the clusters are told. That it is known from now on is no change.
+  // A write that names a default sets it: the clusters get it. Its note alone is no change.
   if (current.note !== undefined && current.note !== mutation.text.note) return false
   const isAsStored = type.custom === undefined && current.note !== BARE
   return sameObject({ current, old, isAsStored, text: mutation.text, now: object })

@@ -1,10 +1,10 @@
 /**
  * Custom resources between the store and the version of a request.
  *
- * Built-in kinds are handled in the version that the store holds. Custom resources are handled in the version of the request,
- * as each version has a schema of its own: what comes out of the store is pruned and defaulted by the schema of the version
- * that it was stored in, converted, and pruned by the schema of the version asked for; what goes into the store is converted
- * to the storage version. Without a webhook only the apiVersion is exchanged.
+ * Built-in kinds are handled in the version that the store holds. Custom resources are handled in the version of the request, as each
+ * version has a schema of its own. A read from the store prunes and defaults by the schema of the stored version, converts, and prunes by
+ * the schema of the requested one. A write to the store converts to the storage version. Without a webhook only the apiVersion is
+ * exchanged.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/
  */
 import { apiVersionOf, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
@@ -22,7 +22,7 @@ import { decodeInSteps } from './decodeInSteps.ts'
 import { fillEmpty } from './emptyFields.ts'
 import { BARE } from './provenance.ts'
 
-/** What was made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
+/** Views of stored objects, and their bytes found good. Both follow from the object and the type alone. */
 interface Memory {
   readonly converted: Views
   /** Where that is counted. */
@@ -42,8 +42,8 @@ export const CONVERTED_TOGETHER = 200
 export const CONVERTED_BYTES = 512 * 1024
 
 /**
- * Makes views of objects ready that a webhook has to convert, as many in one request as the loop can spare the time for;
- * `undefined` when there is nothing to wait for. Rejects with the StatusError of the conversion.
+ * Prepares views of objects that a webhook has to convert, as many in one request as the loop can spare the time for. `undefined` when
+ * there is nothing to wait for. Rejects with the StatusError of the conversion.
  */
 export function prepareViews(items: readonly Stored[], type: ResourceType): Promise<void> | undefined {
   const { custom } = type
@@ -56,8 +56,8 @@ export function prepareViews(items: readonly Stored[], type: ResourceType): Prom
 }
 
 /**
- * To be called before many objects are read one after the other, and what it returns once that is done: what was made ready for them
- * stays until then.
+ * To be called before many objects are read one after the other; its result is to be called once that is done. The prepared views stay
+ * until then.
  */
 export function holdViews({ custom }: ResourceType): () => void {
   return custom?.convert && custom.views ? custom.views.hold() : noop
@@ -178,12 +178,12 @@ function mayBeOld({ generation }: CustomVersions): boolean {
   return generation > 1
 }
 
-/** What an older schema let into the store goes, what it did not know is filled in. */
+/** Content that an older schema let into the store goes; fields that it did not know are filled in. */
 function asStored(object: KubeObject, custom: CustomVersions, bare: boolean): KubeObject {
   const schema = custom.schemas.get(parseApiVersion(object.apiVersion)?.version ?? '')
   if (!mayBeOld(custom) || schema === undefined) return object
   pruneUnknown(object, schema)
-  // what is too much for a request is left out: the next write of the object is told
+  // additions beyond a request's bound are left out: the next write of the object reports it
   if (!bare) applyDefaults(object, schema)
   return object
 }
@@ -203,7 +203,7 @@ function keptFor({ custom }: ResourceType): ConvertedViews {
 
 /** Objects of a CRD keep the version that they were stored in when its storage version changes. */
 function startsWithVersion(bytes: Buffer, version: string): boolean {
-  // Asked of every object in a list: no copies here.
+  // Called for every object in a list: no copies here.
   for (let i = 0; i < version.length; i++) if (bytes[15 + i] !== version.charCodeAt(i)) return false
   return bytes[15 + version.length] === 0x22
 }

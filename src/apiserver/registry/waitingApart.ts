@@ -1,7 +1,6 @@
 /**
- * What a request waits for that is not the server's to hurry, it waits for without its seat: a webhook that hangs keeps waiting
- * those who use it, and nobody else. (The request is handed on by its context: to find it by the asynchronous context of the code
- * would cost every write a quarter of its time.)
+ * A request gives up its seat for waits that the server cannot shorten: a webhook that hangs delays its own users only. (The context of the
+ * request hands it on. To find it by the asynchronous context of the code would cost every write a quarter of its time.)
  */
 import type { Pausable } from './context.ts'
 

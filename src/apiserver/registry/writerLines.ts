@@ -1,7 +1,7 @@
 /**
- * Those who change one large object take their time, and come one after the other: otherwise each would find at its end that
- * another one has changed it meanwhile. While there is a line, those who would be quick stand in it, too. Nobody holds a seat in
- * it: one object that is changed as fast as it goes would take all seats of its level.
+ * Writers of one large object take their time, and come one after the other. Otherwise each would find at its end that another change came
+ * meanwhile. While there is a line, quick writers stand in it, too. No seat is held in it: one object that is changed as fast as it goes
+ * would take all seats of its level.
  */
 import { keyText } from '../../storage/keys.ts'
 import type { Key } from '../../storage/store.ts'

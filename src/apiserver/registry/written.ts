@@ -1,4 +1,4 @@
-/** What a write answers with. */
+/** Result of a write. */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'

@@ -1,6 +1,6 @@
 /**
- * What several mailboxes hold of one kind, as one sequence in the order of (namespace, name), of one revision. A reading
- * begins in each mailbox where its part of the sequence does. It goes no further than asked: a page costs a look at each mailbox.
+ * Content of several mailboxes of one kind, as one sequence in the order of (namespace, name), of one revision. A reading begins in each
+ * mailbox where its part of the sequence does. It goes no further than required: a page costs a look at each mailbox.
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Work } from '../../program/workTurns.ts'
@@ -49,7 +49,7 @@ interface Cursor {
   i: number
   /** Where more begin. */
   more: string | undefined
-  /** How many are asked for then. */
+  /** Number of wanted ones. */
   size: number | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Names that spaces have for the mailboxes of their clusters, and since which revision those are the names. What happens in a mailbox
- * follows the log, and so does a cluster that joins or leaves. A name that passes to another mailbox, or a mailbox that gets another
- * name, is in no log: who read before that reads anew.
+ * Names that spaces have for the mailboxes of their clusters, and since which revision those are the names. Events in a mailbox follow the
+ * log, and so does a cluster that joins or leaves. A name that passes to another mailbox, or a mailbox that gets another name, is in no
+ * log: an earlier reader reads anew.
  */
 import { createHash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'

@@ -68,7 +68,7 @@ export class ReportedViews implements ReportedDesk {
   readonly #paths: Paths
   readonly #names = new ReportedNames()
   readonly #kept = new KeptReports()
-  /** Kinds of views of several spaces for which a document is asked now, by the names of these views. */
+  /** Kinds of views of several spaces with a running request for a document, by the names of these views. */
   readonly #across = new Map<string, { readonly types: TypeSet; requests: number }>()
   readonly #numbers = new WeakMap<TypeSet, number>()
   #lastNumber = 0
@@ -111,7 +111,7 @@ export class ReportedViews implements ReportedDesk {
     return dispatch(services, exchangeFor(services, request, answer, authorized, {}))
   }
 
-  /** Of all clusters of a space, or of all spaces that somebody may read. */
+  /** View of all clusters of a space, or of all spaces that a user may read. */
   async #serveMerged(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
     const { info, user, space } = authorized
     const { authorizer, work: turns, openAccess } = this.#services

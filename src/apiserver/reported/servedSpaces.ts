@@ -60,7 +60,7 @@ export class ServedSpaces {
     return this.#deps.kinds.alike(this.#known, kind)
   }
 
-  /** What is held ends also when other spaces may be served. */
+  /** The hold ends also when other spaces may be served. */
   hold(kind: GroupVersionResource, end: () => void, begin: (end: () => void) => Held): Held {
     const { places, kinds } = this.#deps
     const before = this.#idOf(kind)

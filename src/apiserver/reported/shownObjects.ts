@@ -109,7 +109,7 @@ export function objectKeyOf({ key }: Pick<Stored, 'key'>): string {
   return objectKey(key, key.namespace, key.name)
 }
 
-/** What the store itself can look up of a selection: readers see more of an object than its selectors do. */
+/** Part of a selection that the store itself can look up: readers see more of an object than its selectors do. */
 export function lookedUp({ name, namespace }: Selection): Selection {
   return { ...EVERYTHING, ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) }
 }

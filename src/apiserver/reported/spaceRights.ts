@@ -13,7 +13,7 @@ import { nameAware } from '../request/requestInfo.ts'
 
 export interface SpaceRights {
   readonly readable: ReadonlySet<string>
-  /** Spaces that the user may enter, and where the kind may not be read. Of others nothing is said. */
+  /** Spaces that the user may enter, and where the kind may not be read. Others are not mentioned. */
   readonly refused: number
   /** As {@link OpenAccess.hold}: ends also when the kind may be read in other spaces than at the beginning. */
   hold(access: Pick<OpenAccess, 'hold'>, permission: Permission, end: () => void): Held
@@ -24,7 +24,7 @@ type Right = 'read' | 'refused' | 'unseen'
 export interface SpaceRightsDeps {
   authorizer: Services['authorizer']
   places: ReportedPlaces
-  /** In whose slices all spaces are asked. */
+  /** Work whose slices the checks of all spaces take. */
   work: Work
 }
 

@@ -4,7 +4,7 @@ import { JobError } from '../../program/threadPool.ts'
 
 const RETRY_AFTER_SECONDS = 1
 
-/** What `ThreadPool.run` threw, for the client. `tooMuch` words that the work takes too long or too much memory. */
+/** Error of `ThreadPool.run`, for the client. `tooMuch` words that the work takes too long or too much memory. */
 export function jobRefused(error: unknown, tooMuch?: (why: string) => StatusError): unknown {
   if (!(error instanceof JobError)) return error
   switch (error.why) {

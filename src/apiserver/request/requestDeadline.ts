@@ -1,7 +1,7 @@
 /** How long somebody wants to wait for an answer. */
 import type { RequestInfo } from './requestInfo.ts'
 
-/** What `?timeout=` says, in milliseconds. What is no duration says nothing. */
+/** Value of `?timeout=`, in milliseconds. A malformed duration counts as none. */
 export function deadlineOf({ query }: Pick<RequestInfo, 'query'>): number | undefined {
   const text = query.get('timeout')
   if (!text || !/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined

@@ -20,7 +20,7 @@ export interface RequestInfo {
   space: string | undefined
   /** True for `/services/stream/…`. */
   stream: boolean
-  /** Of `/services/reported/clusters/<space>…`, reports of clusters for the space; with `/locations/<location>`: of that one. */
+  /** For `/services/reported/clusters/<space>…`, reports of clusters for the space; with `/locations/<location>`: those of that one. */
   reported?: { readonly location: string | undefined }
   /** Path behind the space prefix, without the query. */
   path: string
@@ -147,7 +147,7 @@ function decode(part: string): string {
   }
 }
 
-/** Whoever may see one object may also list or watch it by its name, as `kubectl get NAME --watch` does. */
+/** A right to see one object implies its list or watch by name, as `kubectl get NAME --watch` does. */
 export function nameAware(info: RequestInfo, resource: ResourceRequest): ResourceRequest {
   if (resource.name !== '' || (info.verb !== 'list' && info.verb !== 'watch')) return resource
   const term = info.query

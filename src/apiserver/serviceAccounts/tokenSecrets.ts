@@ -1,11 +1,9 @@
 /**
- * Tokens without end, for those who ask for one with a Secret of type `kubernetes.io/service-account-token`: the Secret is
- * filled a moment after it is made, refilled when somebody empties it, and deleted when its ServiceAccount is gone. Where
- * ServiceAccounts are descriptions, so is a Secret for one that does not act: it is left as it is. In a mailbox a Secret that is
- * on its way holds no token.
+ * Tokens without end, on request by a Secret of type `kubernetes.io/service-account-token`. The Secret is filled a moment after it is made,
+ * refilled when a client empties it, and deleted when its ServiceAccount is gone. Where ServiceAccounts are descriptions, so is a Secret
+ * for one that does not act: it is left as it is. In a mailbox a Secret that is on its way holds no token.
  *
- * It follows the log of Secrets of all spaces; those of other types are told apart by their bytes. What fails is tried again
- * with backoff.
+ * It follows the log of Secrets of all spaces; those of other types are recognized by their bytes. A failure is retried with backoff.
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
 
@@ -33,7 +31,7 @@ interface TokenSecretsDeps extends FollowerDeps {
   issuer: TokenIssuer
   /** Which accounts act. */
   nature: Nature
-  /** What clients of this server are to trust, PEM. */
+  /** Authority that clients of this server trust, PEM. */
   caPem: string
 }
 
@@ -138,12 +136,12 @@ export class TokenSecrets {
     return isOurs && claims?.['kubernetes.io/serviceaccount/clusterName'] === space
   }
 
-  /** Of a Secret without its account: whether it was never filled here, and may belong to an account of the clusters. */
+  /** Whether a Secret without its account was never filled here, and may belong to an account of the clusters. */
   #isDescription(space: string, secret: KubeObject): boolean {
     return this.#deps.nature.isDescribed(space, ACCOUNTS) && !this.#isTokenOf(space, dataOf(secret).token)
   }
 
-  /** What only describes a Secret of the clusters is nobody's credential here: a token from the time when it acted goes. */
+  /** A Secret that only describes one of the clusters is no credential here: a token from the time when it acted goes. */
   async #takeBack(key: Key, type: ResourceType, secret: KubeObject): Promise<void> {
     if (!this.#isTokenOf(key.space, dataOf(secret).token)) return
     const context = systemContext(key.space, COMPONENT)

@@ -55,7 +55,7 @@ export function ownerOf({ namespace, name }: { namespace: string; name: string }
   return `${namespace}/${name}`
 }
 
-/** One of each family. What says more is refused by the rules of its kind, and nothing is looked up for it. */
+/** One of each family. The rules of its kind refuse more, and nothing is looked up for it. */
 const MOST_ADDRESSES = 2
 
 export function clusterIpsOf(spec: Fields): string[] {

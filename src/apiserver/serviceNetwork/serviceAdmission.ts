@@ -1,9 +1,8 @@
 /**
- * Gives Services their cluster address, node ports and health check port, and sees to it that no two of a space have the same.
- * What a request takes is reserved until its Service is stored; a dry run takes nothing.
+ * Gives Services their cluster address, node ports and health check port, and sees to it that no two of a space have the same. An
+ * allocation of a request is reserved until its Service is stored; a dry run takes nothing.
  *
- * Spaces have one IPv4 range. Other families are kept as they are said, without being given: they are for clusters that have
- * them.
+ * Spaces have one IPv4 range. Other families are kept as requested, without allocation: they are for clusters that have them.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import { statusError } from '../../apimachinery/errors.ts'
@@ -57,7 +56,7 @@ export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
       const reserved: Item[] = []
       // First of all: whatever goes wrong from here on gives back what was taken.
       if (outcome === undefined) throw new Error('a Service is written without anybody to say what became of it')
-      // What was stored is held by now.
+      // The stored Service holds its items by now.
       outcome.onSettled(() => {
         for (const item of reserved) allocations.release(item)
       })
@@ -75,7 +74,7 @@ class Allocation {
   readonly #reserved: Item[]
   readonly #owner: string
   readonly #spec: Fields
-  /** What the Service has already. */
+  /** Present items of the Service. */
   readonly #own: ReadonlySet<Item>
   /** It could do without until now: it only described a Service of the clusters. */
   readonly #wasWithout: boolean
@@ -179,7 +178,7 @@ class Allocation {
     throw this.#refused(fieldError.invalid(field, 0, why))
   }
 
-  /** Takes an item that was asked for; the reason why not, if it cannot be had. */
+  /** Takes a requested item; the reason, if it is unavailable. */
   #take<T extends Item>(item: T, range: ServiceRange<T> | undefined, what: string): string | undefined {
     if (this.#own.has(item)) return undefined
     if (range?.has(item) === false) {
@@ -221,7 +220,7 @@ function requested(ports: readonly Fields[]): Map<unknown, number> {
   return found
 }
 
-/** The families that Services have where they say nothing; what was said before stays. */
+/** Default families of Services; earlier ones stay. */
 function sayFamilies(spec: Fields, old: Fields): void {
   const { ipFamilies, ipFamilyPolicy } = old.type === 'ExternalName' ? {} : old
   if (has(old, 'ipFamilies')) setDefaults(spec, cloneJson({ ipFamilies, ipFamilyPolicy }))

@@ -4,7 +4,7 @@
  */
 import { isIPv4 } from 'node:net'
 
-/** What can be given to one Service at a time: an IP address as text, or a port as number. */
+/** Items for one Service at a time: an IP address as text, or a port as number. */
 export interface ServiceRange<T extends string | number> {
   /** As upstream's messages show it. */
   readonly text: string

@@ -1,6 +1,6 @@
 /**
- * What the Services of one space hold, and what requests under way are about to take. Pure: its owner keeps it in step with the
- * log. One item is one holder's; a holder may be given the same item twice.
+ * Items of one space's Services, and of requests under way. Pure: its owner keeps it in step with the log. One item is one holder's; a
+ * holder may be given the same item twice.
  */
 import type { ServiceRange } from './serviceRanges.ts'
 
@@ -24,7 +24,7 @@ export class SpaceAllocations {
     this.#kept = kept
   }
 
-  /** Whoever has the item and is not `owner`. */
+  /** Holder of the item other than `owner`. */
   claim(item: Item, owner: string): Claim | undefined {
     if (item === this.#kept) return { by: 'kept' }
     const holder = this.#holders.get(item)
@@ -33,7 +33,7 @@ export class SpaceAllocations {
     return reserved === undefined || reserved.owner === owner ? undefined : { by: 'reserved' }
   }
 
-  /** What the owner holds from now on, in place of what it held before. What another one holds stays the other's. */
+  /** Items of the owner from now on, in place of its earlier ones. Items of another owner stay there. */
   hold(owner: string, items: readonly Item[]): void {
     const before = this.#byOwner.get(owner) ?? []
     if (items.length === 0) this.#byOwner.delete(owner)

@@ -1,12 +1,12 @@
 /**
- * Whether the disk of the store has room left. A full disk ends all writes until the next start, and there is no start without
- * room; so growth ends before, and what deletions, compaction and a start need stays free.
+ * Whether the disk of the store has room left. A full disk ends all writes until the next start, and there is no start without room. Growth
+ * therefore ends before, and the room for deletions, compaction and a start stays free.
  */
 import type { Logger } from '../request/logger.ts'
 import type { Lack, Room } from './room.ts'
 
 export interface DiskRoomOptions {
-  /** What is free for this process, and in all. */
+  /** Free bytes for this process, and bytes in all. */
   look: () => Promise<{ freeBytes: number; sizeBytes: number }>
   /** Kept free. Default: see {@link DEFAULT_RESERVE_PART}. 0: the disk is not looked at. */
   reserveBytes?: number | undefined
@@ -15,7 +15,7 @@ export interface DiskRoomOptions {
   log: Logger
 }
 
-/** Of the disk, between the bounds. */
+/** Share of the disk, between the bounds. */
 export const DEFAULT_RESERVE_PART = 0.05
 export const LEAST_RESERVE_BYTES = 96 * 1024 * 1024
 export const MOST_RESERVE_BYTES = 256 * 1024 * 1024
@@ -41,7 +41,7 @@ export class DiskRoom implements Room {
     this.#options = options
   }
 
-  /** Looks now. A disk that cannot be asked counts as one with room: then its own errors tell. */
+  /** Looks now. A disk without an answer counts as one with room: its own errors decide then. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -70,7 +70,7 @@ export class DiskRoom implements Room {
       this.#freeBytes = freeBytes
       this.#reserveBytes =
         reserveBytes ?? Math.min(MOST_RESERVE_BYTES, Math.max(LEAST_RESERVE_BYTES, sizeBytes * DEFAULT_RESERVE_PART))
-      // what was written while the disk was asked may be in its answer or not
+      // writes during the look may be in its answer or not
       this.#writtenBytes -= written
       this.#failed = false
       // Nobody may ask for long.
@@ -85,7 +85,7 @@ export class DiskRoom implements Room {
     return this.#freeBytes - this.#writtenBytes
   }
 
-  /** Whether it is short; a change is told. */
+  /** Whether it is short; a change is logged. */
   #judge(): boolean {
     const isShort = this.#left() < this.#reserveBytes
     if (isShort !== this.#isShort) this.#log(isShort)
@@ -104,5 +104,5 @@ export class DiskRoom implements Room {
 const SHORT =
   'the disk is short: growth is refused, deletions and reads go on. Make room on the disk of the data dir, or give it a larger one'
 
-/** Users hear no figures of the server. */
+/** Users get no figures of the server. */
 const MESSAGE = 'its disk is nearly full; delete what is not needed, or tell who runs it'

@@ -1,6 +1,6 @@
 /**
- * Whether the process has memory left. What counts is what lives: the heap behind its last full collection, and buffers outside of
- * it; garbage is no lack. V8 ends the process when its old generation is full, from whatever line runs then, so growth ends before.
+ * Whether the process has memory left. Live memory counts: the heap behind its last full collection, and buffers outside of it; garbage is
+ * no lack. V8 ends the process when its old generation is full, from whatever line runs then, so growth ends before.
  */
 import { totalmem } from 'node:os'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
@@ -9,12 +9,12 @@ import type { Logger } from '../request/logger.ts'
 import type { Lack, Room } from './room.ts'
 
 export interface MemoryFigures {
-  /** Of the heap, behind the last full collection; 0 as long as there was none. */
+  /** Size of the heap, behind the last full collection; 0 as long as there was none. */
   readonly heapBytes: number
   readonly heapLimitBytes: number
   /** Buffers, behind the same collection or later, whichever are fewer: many are garbage already. */
   readonly outsideBytes: number
-  /** Of the machine, or of the container. */
+  /** Memory of the machine, or of the container. */
   readonly machineBytes: number
 }
 
@@ -69,14 +69,14 @@ function lackOf({ heapBytes, heapLimitBytes, outsideBytes, machineBytes }: Memor
   return { critical: heap >= HEAP_CRITICAL || machine >= MACHINE_CRITICAL, message: MESSAGE }
 }
 
-/** Users hear no figures of the server. */
+/** Users get no figures of the server. */
 const MESSAGE = 'its memory is nearly used up; delete what is not needed, or tell who runs it'
 
 /** V8's default for a semi-space, MiB. Three of them are part of the limit that it tells, and not of what may live long. */
 const SEMI_SPACE_MIB = 32
 const SEMI_SPACE = /--max[-_]semi[-_]space[-_]size[= ](\d+)/g
 
-/** `flags`: how the process was started, what was said later after what was said before. */
+/** `flags`: those of the process, later ones behind earlier ones. */
 export function oldLimitBytes(limitBytes: number, flags: string): number {
   const given = [...flags.matchAll(SEMI_SPACE)].at(-1)?.[1]
   const young = 3 * (given === undefined ? SEMI_SPACE_MIB : Number(given)) * 1024 * 1024

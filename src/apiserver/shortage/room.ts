@@ -1,9 +1,9 @@
 /** Something that the server needs and can run out of. */
 export interface Room {
   readonly what: 'memory' | 'disk'
-  /** What there is too little of; `undefined`: there is enough. Cheap: asked before each write that adds something. */
+  /** The scarce resource; `undefined`: there is enough. Cheap: called before each write that adds something. */
   lack(): Lack | undefined
-  /** Hears of each write that was taken, by the bytes of its text. */
+  /** Called for each accepted write, with the bytes of its text. */
   took?(bytes: number): void
 }
 

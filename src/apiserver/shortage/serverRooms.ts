@@ -1,4 +1,4 @@
-/** What a server may run short of: the process's memory, and the disk of its store. */
+/** Resources of a server that may run short: the process's memory, and the disk of its store. */
 import { statfs } from 'node:fs/promises'
 import type { Logger } from '../request/logger.ts'
 import { DiskRoom } from './diskRoom.ts'
@@ -26,7 +26,7 @@ interface ServerRooms {
   stop(): void
 }
 
-/** Nobody may write, and the disk fill up all the same: it is told by then. */
+/** The disk may fill up without any write: the next look reports it. */
 const WATCH_EVERY_MS = 5000
 const MIB = 1024 ** 2
 

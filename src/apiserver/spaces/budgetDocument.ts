@@ -1,4 +1,4 @@
-/** What a space and its children hold and may hold, for who looks after them: `GET /clusters/<space>/budget`. */
+/** Use and budget of a space and its children, for their administrators: `GET /clusters/<space>/budget`. */
 import type { SpaceBudget } from '../../placement/spaces/spaceBudget.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { SpaceBudgets } from './spaceBudgets.ts'
@@ -9,7 +9,7 @@ interface UsedBudget {
   readonly id: string
   /** With all that is below. */
   readonly used: Use
-  /** What is absent is not limited. */
+  /** An absent measure has no limit. */
   readonly limits: SpaceBudget
 }
 
@@ -27,7 +27,7 @@ interface BudgetSources {
   budgets: Pick<SpaceBudgets, 'useOf'>
 }
 
-/** A {@link BudgetDocument} as JSON. A space may have tens of thousands of children: they are told in slices. @throws Abandoned */
+/** A {@link BudgetDocument} as JSON. A space may have tens of thousands of children: they are listed in slices. @throws Abandoned */
 export async function budgetText({ tree, budgets }: BudgetSources, space: string, work: Work): Promise<string> {
   const of = (id: string): UsedBudget => ({
     id,

@@ -1,6 +1,6 @@
 /**
- * Use of the server's room, as metrics. Of spaces only the fullest are shown, by their ids, which the server itself makes:
- * nobody can invent series, and those of a space end with it.
+ * Use of the server's room, as metrics. Only the fullest spaces are shown, by their ids, which the server itself makes. No client can
+ * invent series, and those of a space end with it.
  */
 import { gauge, type Metric } from '../metrics/metric.ts'
 import type { Room } from '../shortage/room.ts'

@@ -1,6 +1,6 @@
 /**
- * The spaces that every server has from its first start: the core, the exports, one for inventory, one for workload. And what
- * is in them from then on, as far as whoever builds the server says; it is made once, so what a user deletes stays away.
+ * The spaces that every server has from its first start: the core, the exports, one for inventory, one for workload. The builder of the
+ * server gives their content from then on. It is created once, so a deletion by a user stands.
  */
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject } from '../../apimachinery/object.ts'
@@ -28,7 +28,7 @@ const LAST = 'espw'
 
 /** An object that an initial space has from the first start. */
 export interface FirstObject {
-  /** Of the space. */
+  /** Path of the space. */
   readonly path: string
   readonly resource: GroupVersionResource
   readonly object: KubeObject
@@ -68,7 +68,7 @@ async function ensureWorkspace(deps: InitialSpacesDeps, name: string): Promise<v
   })
 }
 
-/** What is there already is not asked for again: admission could have reasons to refuse another one. */
+/** A present object is not created again: admission could have reasons to refuse another one. */
 async function ensureObject(
   { store, tree, types, registry }: Pick<InitialSpacesDeps, 'store' | 'tree' | 'types' | 'registry'>,
   { path, resource, object }: FirstObject,

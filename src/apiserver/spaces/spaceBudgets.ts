@@ -1,7 +1,7 @@
 /**
- * Shares out the room of the store: what would grow a space beyond its budget, or beyond that of a space above, is refused, and
- * so is growth while the server itself runs short. Reads, deletions and what does not grow always go on. Judged and counted in
- * the order of the store's queue, so no two writes can both take the last place.
+ * Shares out the room of the store. Growth of a space beyond its budget, or beyond that of a space above, is refused. So is growth while
+ * the server itself runs short. Reads, deletions and writes without growth always go on. Judged and counted in the order of the store's
+ * queue, so no two writes can both take the last place.
  */
 import { SERVER_SHORT } from '../../apimachinery/errors.ts'
 import {
@@ -30,7 +30,7 @@ interface SpaceBudgetsOptions {
   rooms?: readonly Room[]
   /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
   isCarried?: (head: string) => boolean
-  /** What the text of each such object contains; so most are known not to be one without a look at their heads. Default: nothing. */
+  /** Mark in the text of each such object; most others are so recognized without a look at their heads. Default: none. */
   carriedMark?: string
 }
 
@@ -44,7 +44,7 @@ interface UsedBudget {
 
 /** An update that lengthens its object by no more is taken while the server is short, until it is about to have nothing. */
 const SMALL_GROWTH_BYTES = 1024
-/** What is longer is not replaced any more when the disk is about to be full. */
+/** A longer object is not replaced any more when the disk is about to be full. */
 const SMALL_UPDATE_BYTES = 4096
 /** The same while a disk is only short: each leaves as much behind that LevelDB has yet to merge. */
 const SHORT_UPDATE_BYTES = 16 * 1024
@@ -129,7 +129,7 @@ export class SpaceBudgets implements Budget {
     return isMailbox(this.#tree, key.space) ? this.#carriedRefusal(change, growth) : undefined
   }
 
-  /** What a space holds, with what is below it. */
+  /** Content of a space, with all below it. */
   useOf(space: string): SpaceCount | undefined {
     return this.#use.get(space)
   }
@@ -184,7 +184,7 @@ export class SpaceBudgets implements Budget {
   #refuse(key: Key, at: SpaceCount, budget: SpaceBudget, over: Measure, more: number): Refusal {
     const isOwn = at.id === key.space
     const shown = (amount: number): string => `${NAMES[over]}=${over.endsWith('ytes') ? bytesText(amount) : amount}`
-    // how much others hold is told nobody who sees only a space below
+    // the use of others is hidden from users of a space below
     const used = isOwn ? `, used: ${shown(at.all[over])}` : ''
     const figures = `requested: ${shown(more)}${used}, limited: ${shown(budget[over]!)}`
     const path = this.#tree?.pathOf(at.id) ?? at.id

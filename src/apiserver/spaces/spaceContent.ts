@@ -1,4 +1,4 @@
-/** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
+/** Content of every space from its birth, and its removal. Both are safe to repeat. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
@@ -24,7 +24,7 @@ export interface SpaceContentDeps {
   spaces: boolean
 }
 
-/** Who the server is when it looks after spaces. */
+/** Name of the server as the keeper of spaces. */
 export const COMPONENT = 'spaces'
 /** The ClusterRoleBinding of a space's owner. */
 const OWNER_BINDING = 'workspace-admin'
@@ -41,7 +41,7 @@ type KindName = readonly [group: string, version: string, resource: string]
 
 export class SpaceContent {
   readonly #deps: SpaceContentDeps
-  /** What makes users administrators, by the user: who makes many spaces gets the same in each. Nobody changes it. */
+  /** Bindings that make users administrators, by the user: the maker of many spaces gets the same in each. Immutable. Nobody changes it. */
   readonly #bindings = new BoundedCache<string, KubeObject>({ entries: OWNERS })
   #store: string | undefined
 
@@ -52,7 +52,7 @@ export class SpaceContent {
   /** `owner` is the user who becomes its administrator. */
   async fill(space: string, owner: string | undefined): Promise<void> {
     const shared = this.#ensureShared(space, this.#sharedContent(owner))
-    // at the same time: they share a wait for the disk; and both to their ends, so that nothing comes into a space that is emptied
+    // At the same time: they share a wait for the disk. Both to their ends, so that nothing comes into a space that is emptied.
     const parts = this.#deps.spaces ? [shared, this.#ensureLogicalCluster(space)] : [shared]
     for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason
   }
@@ -71,7 +71,7 @@ export class SpaceContent {
     })
   }
 
-  /** What does not say which space it is in. */
+  /** Content without a mention of its space. */
   #sharedContent(owner: string | undefined): readonly KubeObject[] {
     // The server needs no role, and nobody else shall have one by its name.
     if (!this.#deps.spaces || owner === undefined || owner.startsWith(systemUser(''))) return INITIAL_NAMESPACES

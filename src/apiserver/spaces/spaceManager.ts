@@ -1,7 +1,7 @@
 /**
- * Gives Workspace objects their spaces: makes a new space's first content, marks it Ready, and empties the space again when
- * its Workspace is deleted. Works from the log, so a restart goes on where a crash left off. What fails is tried again with
- * backoff, told in the log once for each cause, and told the owner in the Workspace's conditions.
+ * Gives Workspace objects their spaces: makes a new space's first content, marks it Ready, and empties the space again when its Workspace
+ * is deleted. Works from the log, so a restart goes on where a crash left off. A failure is retried with backoff, logged once for each
+ * cause, and reported to the owner in the Workspace's conditions.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
@@ -173,7 +173,7 @@ export class SpaceManager {
 /** As the server writes it. No string has quotes in a text, and a label or an annotation holds no object. */
 export const READY = '"status":{"phase":"Ready"'
 
-/** What else is written, our own complaints among it, asks for nothing and must not cut a backoff short. */
+/** Other writes, the manager's own conditions among them, need no work and must not cut a backoff short. */
 function asksForWork({ type, stored, previous }: StoreEvent): boolean {
   if (type === 'delete') return false
   // as nearly all that there are at a start: not even parsed

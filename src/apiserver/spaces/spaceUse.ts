@@ -1,6 +1,6 @@
 /**
- * What spaces hold, counted: each by itself, and with all that is below it. A write costs a step for each space above its own;
- * nothing is ever added up anew. Spaces that stand nowhere in the tree (yet, or any more) are counted by themselves.
+ * Content of spaces, counted: each by itself, and with all that is below it. A write costs a step for each space above its own; nothing is
+ * ever added up anew. Spaces that stand nowhere in the tree (yet, or any more) are counted by themselves.
  */
 export interface Use {
   readonly objects: number
@@ -17,7 +17,7 @@ export interface SpaceCount {
   readonly id: string
   /** The space above, as far as both are in the tree. */
   readonly above: SpaceCount | undefined
-  /** Of the space alone. */
+  /** Count of the space alone. */
   readonly own: Use
   /** With all spaces below it. */
   readonly all: Use

@@ -23,12 +23,12 @@ export interface Space {
 
 type Resolution =
   | { readonly found: true; readonly space: Space }
-  /** `ancestor` is the nearest existing space of the path asked for, if any. */
+  /** `ancestor` is the nearest existing space of the requested path, if any. */
   | { readonly found: false; readonly ancestor: Space | undefined }
 
 export const ROOT = 'root'
 
-/** What a Workspace says about its place. */
+/** Place of a Workspace. */
 type Place = Pick<WorkspaceView, 'id' | 'name' | 'parent' | 'deleting'> & { type: SpaceType; budget: SpaceBudget }
 type Entry = Space & { deleting: boolean; type: SpaceType; budget: SpaceBudget }
 type Child = Entry & { readonly parent: string }
@@ -74,8 +74,8 @@ export class SpaceTree {
   }
 
   /**
-   * Whose a space is, where turns are taken: the space directly below the root that it is, or is below. Mailboxes, which stand beside each
-   * other whoever has their clusters, are their own.
+   * Tenant of a space, for turns: the space directly below the root that it is, or is below. Mailboxes, which stand beside each other
+   * whoever has their clusters, are their own.
    */
   tenantOf(id: string): string {
     return this.typeOf(id).name === 'mailbox' ? id : (this.lineageOf(id)[1] ?? id)
@@ -228,7 +228,7 @@ export class SpaceTree {
 const TOP: Space = { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, budget: {} }
 const GONE: Place = { id: '', name: '', parent: '', type: UNIVERSAL, budget: {}, deleting: false }
 
-/** Who works for it looks at it next. */
+/** Its worker looks at it next. */
 function lookAt(stored: Stored): WorkspaceGlance {
   const view = viewOf(stored)
   return { ...view, annotations: view.object.metadata.annotations }

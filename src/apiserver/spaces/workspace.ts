@@ -1,4 +1,4 @@
-/** What a stored Workspace says about its space. */
+/** Content of a stored Workspace about its space. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { RecentlyOf } from '../../apimachinery/recentlyOf.ts'
 import { mentions } from '../../storage/sharedStored.ts'
@@ -10,7 +10,7 @@ export const WORKSPACE_FINALIZER = 'core.kcp.io/logicalcluster'
 export const OWNER_ANNOTATION = 'experimental.tenancy.kcp.io/owner'
 
 export interface WorkspaceView {
-  /** Of its space; `''` when it has none. */
+  /** Id of its space; `''` when it has none. */
   id: string
   /** Id of the space that it is in. */
   parent: string
@@ -22,10 +22,10 @@ export interface WorkspaceView {
   deleting: boolean
 }
 
-/** What remains to be done for a space. */
+/** Remaining work for a space. */
 export type SpaceWork = 'provision' | 'empty'
 
-/** Who follows Workspaces, and whoever works for them, asks for the same ones soon after one another. */
+/** Followers of Workspaces, and their workers, need the same ones soon after one another. */
 const views = new RecentlyOf<Stored, WorkspaceView>({ entries: 512, weight: 1024 * 1024, of: () => 0 })
 
 /** Nobody changes what this answers. */
@@ -50,7 +50,7 @@ function readView(stored: Stored): WorkspaceView {
   }
 }
 
-/** What one of many says of its space, that nobody asks for again soon. */
+/** Glance at one of many Workspaces, without an expected second read. */
 export interface WorkspaceGlance extends Pick<WorkspaceView, 'id' | 'parent' | 'name' | 'type' | 'deleting'> {
   /** At least those that tell a budget, where there are any. */
   annotations: Readonly<Record<string, unknown>> | undefined

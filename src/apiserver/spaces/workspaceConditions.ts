@@ -1,4 +1,4 @@
-/** What the owner of a Workspace reads in its status while its space cannot be made or removed. */
+/** Conditions of a Workspace for its owner while its space cannot be made or removed. */
 import { conditionOf, conditionsOf, mergeConditions, type StatedCondition } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { SpaceWork } from './workspace.ts'
@@ -27,7 +27,7 @@ export function healed(status: Status, work: SpaceWork, time: string): Status {
 /** A status is no place for long texts. */
 const CAUSE_LIMIT = 1000
 
-/** What is wrong with the server itself is the operator's to read. */
+/** Faults of the server itself are for the operator. */
 function causeOf(error: unknown): string {
   const isPublic = isStatusError(error) && error.reason !== 'InternalError'
   return isPublic ? error.message.slice(0, CAUSE_LIMIT) : 'the server failed, and its log says why'

@@ -18,7 +18,7 @@ export interface TableOptions {
   objects: readonly KubeObject[]
   /** Metadata of the list; for one object its resourceVersion. */
   listMeta: { resourceVersion?: string; continue?: string; remainingItemCount?: number }
-  /** What each row carries beside its cells; upstream's default is `Metadata`. */
+  /** Content of each row beside its cells; upstream's default is `Metadata`. */
   includeObject: 'None' | 'Metadata' | 'Object'
   version: TableVersion
   now: Date
@@ -83,7 +83,7 @@ function withFirst(printer: Printer, first: readonly Column[]): Printer {
   }
 }
 
-/** Of objects of several spaces. `spaceName`: what a space is called, by its id. */
+/** Column for objects of several spaces. `spaceName`: name of a space, by its id. */
 export function spaceColumn(spaceName: (id: string) => string): Column {
   return {
     name: 'Space',

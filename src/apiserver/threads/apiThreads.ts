@@ -23,13 +23,13 @@ export type FromThread =
   | { readonly asks: DocumentAsk }
   /** How its watches changed. */
   | { readonly watches: WatchTally }
-  /** Its metrics, as {@link ToThread} asked. */
+  /** Its metrics, on {@link ToThread}'s request. */
   | { readonly figures: string }
   | { readonly log: keyof Logger; readonly fields: Record<string, unknown>; readonly text: string }
 
 /**
- * `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged;
- * `tell`: its metrics; `document`: what it asked for.
+ * `drain`: it takes nothing new; `stop`: it ends when all is answered. `watches`: changes of others' watches, or with -1, unchanged.
+ * `tell`: request for its metrics; `document`: answer to its own request.
  */
 export type ToThread =
   | { readonly keys: ShownKeys }
@@ -39,7 +39,7 @@ export type ToThread =
   | { readonly drain: true }
   | { readonly stop: true }
 
-/** What each thread starts with, beside what its user adds. */
+/** Common start data of each thread, beside its user's own. */
 export interface ThreadStart {
   readonly link: ReplicaLink
   readonly keys: ShownKeys
@@ -49,7 +49,7 @@ export interface ThreadStart {
   readonly pulse: SharedArrayBuffer
 }
 
-/** What is used of a worker. */
+/** Used part of a worker. */
 export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on'>
 
 /** Why threads ended: by themselves, since they stood still, or since they did not keep up with what was written. */
@@ -148,7 +148,7 @@ export class ApiThreads {
     return this.#ended
   }
 
-  /** What is to be summed with the main thread's metrics: see {@link ThreadFigures}. */
+  /** Metrics to add to the main thread's: see {@link ThreadFigures}. */
   figures(): Promise<readonly string[]> {
     return this.#figures.all()
   }

@@ -4,7 +4,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Strangers } from '../connections/strangers.ts'
 import { PortSocket } from './portSocket.ts'
 
-/** A client's connection, as it is told to the main thread. */
+/** A client's connection, in its form for the main thread. */
 export interface Crossing {
   readonly port: MessagePort
   readonly remoteAddress: string | undefined

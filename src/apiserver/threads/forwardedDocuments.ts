@@ -1,6 +1,6 @@
 /**
- * Discovery and OpenAPI in a thread: documents are made once, in the main thread, and asked of it by each thread that sends them, once for
- * each set of kinds.
+ * Discovery and OpenAPI in a thread. The main thread makes documents once, and each thread that sends them requests them once for each set
+ * of kinds.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
@@ -8,14 +8,14 @@ import type { Soon } from '../../apimachinery/soon.ts'
 import { type DocumentName, idOf, type KindDocument, type KindDocuments } from '../discovery/kindDocuments.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 
-/** What a thread asks. */
+/** Request of a thread. */
 export interface DocumentAsk {
   readonly id: number
   readonly space: string
   readonly name: DocumentName
 }
 
-/** And is told. Without `document`: there is none of that path, or making it failed. */
+/** Its answer. Without `document`: there is none of that path, or making it failed. */
 export interface DocumentAnswer {
   readonly id: number
   readonly document?: { readonly hash: string; readonly body: Uint8Array<ArrayBuffer> }
@@ -35,9 +35,9 @@ const KEPT = 256
 
 export class ForwardedDocuments implements KindDocuments {
   readonly #deps: ForwardedDocumentsDeps
-  /** By what is asked for: its hash, or the answer that is waited for. A set of kinds is replaced when one of them changes. */
+  /** By name: its hash, or the pending answer. A set of kinds is replaced when one of them changes. */
   readonly #known = new WeakMap<TypeSet, Map<string, string | Promise<Answer>>>()
-  /** By hash and by what was asked for. */
+  /** By hash and name. */
   readonly #bodies = new BoundedCache<string, Buffer>({
     entries: KEPT,
     weight: { limit: KEPT_BYTES, of: body => body.length },

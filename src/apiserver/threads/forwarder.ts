@@ -1,6 +1,6 @@
 /**
- * Requests that a thread does not answer cross whole to the main thread, as HTTP over a connection of their own: one for each
- * connection of a client, so that there it is that client's, with its address and its certificate.
+ * Requests that a thread does not answer cross whole to the main thread, as HTTP over a connection of their own. There is one for each
+ * connection of a client, with that client's address and certificate.
  */
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -133,7 +133,7 @@ function crossingHeaders({ headers, rawHeaders }: IncomingMessage): string[] {
   return headers.host === undefined ? [...kept, 'Host', ''] : kept
 }
 
-/** Whoever answers there does not know that this connection is to end with it. */
+/** The answering side does not know that this connection is to end with it. */
 function headersFor({ shouldKeepAlive }: ServerResponse, rawHeaders: string[]): string[] {
   if (shouldKeepAlive) return rawHeaders
   return pairsOf(rawHeaders)

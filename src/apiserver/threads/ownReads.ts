@@ -1,7 +1,6 @@
 /**
- * Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about, and what
- * tells of kinds. Custom resources are among them, and what nobody serves, unless a webhook converts them somewhere: it is asked from one
- * thread.
+ * Requests that an API thread answers: GETs, lists and watches of stored objects, of kinds that depend on the store alone, and documents
+ * about kinds. Custom resources are among them, and unserved kinds, unless a webhook converts them somewhere: one thread calls it.
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { isOfKinds } from '../discovery/kindDocuments.ts'

@@ -1,5 +1,5 @@
 /**
- * A connection between two threads, over a port: bytes in order, the ends of both directions apart, and no more under way than
+ * A connection between two threads, over a port. Bytes come in order, the ends of both directions are apart, and no more is under way than
  * the other side has room for. Enough of a socket for HTTP to run on it.
  */
 import { Duplex } from 'node:stream'
@@ -53,7 +53,7 @@ export class PortSocket extends Duplex {
     this.#send(new Uint8Array(chunk), done)
   }
 
-  /** What was written in one step, as a head and a body mostly are, is one message: each wakes the other side. */
+  /** Writes of one step, as a head and a body mostly are, are one message: each wakes the other side. */
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
     const bytes = new Uint8Array(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0))
     let at = 0
@@ -117,7 +117,7 @@ export class PortSocket extends Duplex {
     this.#port.postMessage(message)
   }
 
-  // What HTTP asks of a socket beside that.
+  // Further methods of a socket that HTTP needs.
 
   /** The other side has the client, and decides how long that may be silent. */
   setTimeout(): this {

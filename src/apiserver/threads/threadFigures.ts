@@ -1,6 +1,6 @@
 /**
- * Metrics that each thread has of its own, asked of all when somebody looks. One that does not answer in time is shown as it was
- * last; what one that has ended had counted stays counted.
+ * Metrics that each thread has of its own, collected on demand. A thread without an answer in time keeps its last ones; the counts of an
+ * ended thread stay counted.
  */
 import { gauge, type Metric } from '../metrics/metric.ts'
 import { countersOf, sumMetrics } from '../metrics/metricSums.ts'
@@ -19,7 +19,7 @@ interface Asked {
 export class ThreadFigures<T> {
   readonly #deps: ThreadFiguresDeps<T>
   readonly #threads = new Map<T, Asked>()
-  /** Of those that have ended. */
+  /** Counts of ended threads. */
   #past = ''
 
   constructor(deps: ThreadFiguresDeps<T>) {

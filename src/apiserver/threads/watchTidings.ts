@@ -1,4 +1,4 @@
-/** What changed of a thread's watches, until the other threads hear of it: a moment later, in one message for all. */
+/** Changes of a thread's watches on their way to the other threads: a moment later, in one message for all. */
 import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
 import { countWatch, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
 
@@ -29,7 +29,7 @@ export class WatchTidings {
     })
   }
 
-  /** Tells at once what is not told yet. */
+  /** Sends pending changes at once. */
   send(): void {
     const change = this.#change
     const { places, spaces, syncers } = change

@@ -1,7 +1,7 @@
 /**
- * Which kinds a space serves: the shared catalog of built-in kinds, without those of Orrery's that its type leaves out, under
- * an overlay made from the space's own CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here; a CRD that changes costs what it
- * changes, however many others the space has.
+ * Kinds that a space serves: the catalog of built-in kinds, without Orrery's own that its type leaves out, under an overlay from the
+ * space's CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here. A changed CRD costs its own size, however
+ * many others the space has.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -23,7 +23,7 @@ type TypeListener = (space: string, group: string, resource: string) => void
 
 export class TypeRegistry {
   readonly #all: TypeSet
-  /** What spaces of a type serve before they define anything; `universal` serves all. */
+  /** Kinds of spaces of a type before they define anything; `universal` serves all. */
   readonly #bases = new Map<SpaceType, TypeSet>()
   readonly #typeOf: (space: string) => SpaceType
   readonly #overlays = new Map<string, Overlay>()
@@ -114,7 +114,7 @@ export class TypeRegistry {
 
 interface Overlay {
   readonly index: Index
-  /** What `set` is made over. */
+  /** Base of `set`. */
   base: TypeSet | undefined
   set: TypeSet | undefined
 }
@@ -170,7 +170,7 @@ class Index {
 class IndexedSet implements TypeSet {
   readonly #base: TypeSet | undefined
   readonly #index: Index
-  /** Made when first asked for: most requests look up one kind. */
+  /** Made at first use: most requests look up one kind. */
   #types: readonly ResourceType[] | undefined
 
   constructor(base: TypeSet | undefined, index: Index, types?: readonly ResourceType[]) {

@@ -15,7 +15,7 @@ const ALL_SPACES = flag(
   'all spaces and inventories that you may read; with --space, from there down',
 )
 const WATCH = flag('-w, --watch', 'answer again when the answer changes')
-/** What kubectl apply takes. */
+/** Flags of kubectl apply. */
 export const FILES = [
   flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', {
     parse: (file, before?: string[]) => [...(before ?? []), file],
@@ -52,7 +52,7 @@ const ASSOCIATED: readonly PluginCommand[] = [
   },
 ]
 
-/** Of those that compare, whoever mistypes a flag does not read that something differs. */
+/** For comparing commands a mistyped flag must not read as a difference. */
 export const ANSWER_COMMANDS: readonly PluginCommand[] = [
   {
     line: 'why <object...>',

@@ -1,4 +1,4 @@
-/** What users type after the inventory commands: a name and labels, checked as the server will check them. */
+/** Arguments of the inventory commands: a name and labels, checked as the server will check them. */
 import { InvalidArgumentError } from 'commander'
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
 import { RENEWAL_MAX_SECONDS } from '../../placement/spaces/syncerCredential.ts'
@@ -14,7 +14,7 @@ export function checkObjectName(name: string): void {
 }
 
 export interface LabelArguments {
-  /** Of `key=value`. */
+  /** Labels in the form `key=value`. */
   readonly labels: Readonly<Record<string, string>>
   /** Keys of `key-`. */
   readonly removed: readonly string[]
@@ -87,14 +87,14 @@ export function timeoutSeconds(text: string): number | undefined {
   return ms !== undefined && ms <= MAX_TIMEOUT_MS ? ms / 1000 : undefined
 }
 
-/** Of flags that are read with the command line. @throws InvalidArgumentError */
+/** Seconds in flags that are read with the command line. */
 export function seconds(text: string): number {
   const found = timeoutSeconds(text)
   if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
   return found
 }
 
-/** Of `--timeout`. @throws CommandError */
+/** Value of `--timeout`. */
 export function parseTimeout(text: string): number {
   const found = timeoutSeconds(text)
   if (found !== undefined) return found

@@ -71,7 +71,7 @@ export async function ensureGrant(
 }
 
 interface GrantChange {
-  /** Of the PlacementGrant; default: the space's path. */
+  /** Name of the PlacementGrant; default: the space's path. */
   readonly name?: string | undefined
   /** Fields that `spec` does not name go; else they stay as they are. */
   readonly isReplaced?: boolean | undefined
@@ -145,7 +145,7 @@ export async function removeGrants(inventory: SpaceClient, path: string): Promis
   return { deleted, changed, remaining }
 }
 
-/** What to ask an inventory's administrator for; `more` are further arguments. */
+/** Request to an inventory's administrator; `more` are further arguments. */
 export function grantLine(inventory: string, path: string, ...more: readonly string[]): string {
   return ['kubectl kubestellar grant --imw', inventory, path, ...more].join(' ')
 }
@@ -159,7 +159,7 @@ export async function grantsIn(inventory: SpaceClient): Promise<KubeObject[]> {
   }
 }
 
-/** What an error says about a space that has no such kind. */
+/** Error for a space without such a kind. */
 export function noInventory(error: unknown): CommandError {
   return new CommandError('this space is no inventory: name the one whose Locations are granted with --imw', 1, {
     cause: error,

@@ -75,7 +75,7 @@ export async function removeDefault(space: SpaceClient, terminal: Terminal): Pro
 }
 
 export interface RemoveOptions extends ConfirmOptions {
-  /** What becomes of the workload in the cluster; default: what the SyncTarget says. */
+  /** Fate of the workload in the cluster; default: as the SyncTarget has it. */
   workload?: string
   force?: boolean
   ignoreNotFound?: boolean

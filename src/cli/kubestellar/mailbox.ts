@@ -25,7 +25,7 @@ export interface FoundSyncTarget {
 const ALIKE_PAGE = 2_000
 
 /**
- * Of the inventory space at a path.
+ * Mailboxes of the inventory space at a path.
  * @throws CommandError that names the space, and SyncTargets there with names like this one, when there is none
  */
 export async function findSyncTarget(client: Client, path: string, name: string): Promise<FoundSyncTarget> {
@@ -43,7 +43,7 @@ export async function findSyncTarget(client: Client, path: string, name: string)
   }
 }
 
-/** What a SyncTarget tells of its mailbox. */
+/** Mailbox in a SyncTarget's annotations. */
 export function foundIn({ metadata: { name = '', uid, annotations } }: KubeObject): FoundSyncTarget {
   const cluster = annotations?.[CLUSTER_ANNOTATION]
   if (!cluster || !uid)

@@ -54,7 +54,7 @@ const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 interface Made {
   /** As the user of a kubeconfig has it. */
   readonly credential: object
-  /** What it is, for people. */
+  /** Facts about it, for people. */
   readonly facts: readonly string[]
   readonly note?: string | undefined
 }

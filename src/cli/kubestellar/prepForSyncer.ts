@@ -38,7 +38,7 @@ export interface PrepOptions {
   kubeconfigOutput?: string
   /** `scheme://host:port` by which the syncer reaches the server; default: as in the user's kubeconfig. */
   syncerServer?: string
-  /** Of the HTTP proxy between them. */
+  /** URL of the HTTP proxy between them. */
   syncerProxyUrl?: string
   lifetime: string
   replicas: string
@@ -126,7 +126,7 @@ export async function prepForSyncer(
   for (const line of advice(output, syncerId(syncTarget), lastWords(name, options))) note(line)
 }
 
-/** Of a bootstrap kubeconfig, as it stands there. @throws CommandError for flags that do not go with it, and another kubeconfig */
+/** Access by a bootstrap kubeconfig, unchanged. */
 async function bootstrapAccess(options: PrepOptions): Promise<SyncerAccess> {
   const { bootstrapKubeconfig = '', syncerServer, kubeconfigOutput, credentialOutput } = options
   const others = {

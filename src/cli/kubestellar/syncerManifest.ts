@@ -1,4 +1,4 @@
-/** What is applied to a workload execution cluster so that a syncer runs there. Pure. */
+/** Manifest of a syncer in a workload execution cluster. Pure. */
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -99,14 +99,14 @@ export function credentialSecret(syncTarget: { name: string; uid: string }, toke
 interface SyncerManifestOptions {
   syncTarget: { name: string; uid: string }
   access: SyncerAccess
-  /** The token is a bootstrap credential, by which the syncer joins. What it gets stays in a Secret that it may change. */
+  /** The token is a bootstrap credential, by which the syncer joins. The resulting credential stays in a Secret that it may change. */
   joins?: boolean
   image: string
   replicas: number
   /** Requests per second to the cluster, and how many may come at once. */
   qps: number
   burst: number
-  /** What the cluster's owner allows. Default: everything. */
+  /** Limits of the cluster's owner. Default: none. */
   limits?: SyncerLimits
 }
 
@@ -188,7 +188,7 @@ function deployment(id: string, options: SyncerManifestOptions): KubeObject {
     livenessProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 20, failureThreshold: 3 },
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 10 },
     startupProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 2, failureThreshold: 60 },
-    // What a few thousand objects take, and room for a first fill.
+    // Resources for a few thousand objects, and room for a first fill.
     resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -1,6 +1,6 @@
 /**
- * The rights of a syncer in its cluster, made from what the cluster's owner allows it. RBAC knows no patterns of names and no
- * "kinds without a namespace": where it cannot say the same it says more, and the syncer itself keeps to the lists. Pure.
+ * The rights of a syncer in its cluster, made from what the cluster's owner allows it. RBAC knows no patterns of names and no "kinds
+ * without a namespace". Where it lacks an exact rule it grants more, and the syncer itself keeps to the lists. Pure.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { OWNER_KINDS } from '../../placement/associated/associated.ts'
@@ -29,7 +29,7 @@ export function isLimited({ namespaces, kinds, clusterScoped, impersonate }: Syn
   return impersonate === true || [namespaces, kinds, clusterScoped].some(list => list !== undefined)
 }
 
-/** Of the ClusterRole. @throws CommandError naming a pattern that no rule can say */
+/** Rules of the ClusterRole. */
 export function syncerRules(limits: SyncerLimits): Rule[] {
   if (!isLimited(limits)) return [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
   const { namespaces, kinds, clusterScoped = [], associated = [], impersonate } = limits
@@ -96,7 +96,7 @@ function roleBinding(metadata: { name: string; namespace: string }, id: string):
   }
 }
 
-/** As the syncer is told. */
+/** In the form of the syncer's flags. */
 export function limitArguments({
   namespaces,
   kinds,

@@ -85,8 +85,8 @@ interface CredentialFacts {
 }
 
 /**
- * A line for each credential of each SyncTarget; what is dangerous is told on standard error. One that has no mailbox, yet or
- * any more, hides none of the others.
+ * A line for each credential of each SyncTarget; warnings go to standard error. One that has no mailbox, yet or any more, hides none of the
+ * others.
  */
 export async function listSyncers(
   session: Session,
@@ -260,7 +260,7 @@ function endOfSyncer(name: string): string {
   return `This ends every credential of the syncer of ${name} at once; its cluster gets nothing new until it has another one.`
 }
 
-/** @param agree asked when there is such a SyncTarget */
+/** @param agree called when there is such a SyncTarget */
 async function open(
   session: Session,
   name: string,

@@ -29,8 +29,7 @@ interface WmwOptions {
 }
 
 /**
- * Makes the space when it is missing, and has it use inventories.
- * A grant that somebody took away is asked for, not made again.
+ * Makes the space when it is missing, and has it use inventories. A grant that an administrator took away is requested, not made again.
  * @returns the Workspaces of its path, and the consents that it found or made
  */
 export async function ensureWmw(

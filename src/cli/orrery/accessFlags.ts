@@ -1,6 +1,6 @@
 /**
- * The flags of `orrery start` about who gets in and how many try, what is recorded of it, where webhooks may be, and how long Events live; named
- * as kube-apiserver's, where it has them.
+ * The flags of `orrery start` about access and its bounds, audit records, places of webhooks, and the lifetime of Events. Names are
+ * kube-apiserver's, where it has them.
  */
 import type { Setting } from '../shell/settings.ts'
 

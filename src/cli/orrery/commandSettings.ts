@@ -64,7 +64,7 @@ export const LISTEN: readonly Setting[] = [
   },
 ]
 
-/** Of what runs until it is told to stop. */
+/** Settings of programs that run until they are stopped. */
 export const LOG: readonly Setting[] = [
   {
     flags: '--log-level <level>',
@@ -76,7 +76,7 @@ export const LOG: readonly Setting[] = [
   },
 ]
 
-/** What a syncer stands between. */
+/** Settings of the syncer's two sides. */
 export const BETWEEN: readonly Setting[] = [
   {
     flags: '--from-kubeconfig <file>',
@@ -157,7 +157,7 @@ export const STORED_OBJECT: readonly Setting[] = [
   OUTPUT,
 ]
 
-/** Of a server. */
+/** Settings of a server. */
 export const START: readonly Setting[] = [
   CONFIG,
   { flags: '--data-dir <dir>', description: 'database, certificates and admin.kubeconfig', default: '.orrery' },

@@ -1,4 +1,4 @@
-/** The command line of `orrery`: which sub-command runs, with what is set for it, and how its end is told. */
+/** The command line of `orrery`: its sub-commands, with their settings and exit codes. */
 import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { didYouMean } from '../../apimachinery/nearest.ts'

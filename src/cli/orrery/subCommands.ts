@@ -1,4 +1,4 @@
-/** What `orrery` can do: its sub-commands, what they are told by, and the files that do it, loaded when they are asked for. */
+/** Sub-commands of `orrery`: their settings, and the files that run them, loaded on use. */
 
 import { flag, type Setting } from '../shell/settings.ts'
 import {
@@ -33,7 +33,9 @@ export interface SubCommand {
   settings: readonly Setting[]
   /** One of these that may stand without its flag, too. */
   argument?: Setting
-  /** What its config file may say, when that is the file of another command, which uses more of it. Default: `settings`. */
+  /**
+   * Allowed fields of its config file, when that is the file of another command, which uses more of it. Default: `settings`.
+   */
   inFile?: readonly Setting[]
   /** The exit code for a line that cannot be read, by the flags that can; default: 1. */
   mistaken?(flags: Readonly<Record<string, unknown>>): number

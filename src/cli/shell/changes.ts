@@ -1,6 +1,6 @@
 /**
- * `-o` of commands that make, change or delete: the objects, for programs. They have standard output for themselves, once all is
- * done; what is told meanwhile goes to standard error.
+ * `-o` of commands that make, change or delete: the objects, for programs. They have standard output for themselves, once all is done;
+ * progress goes to standard error.
  */
 import {
   type GroupVersionResource,
@@ -23,8 +23,7 @@ export const CHANGES = flag(
 )
 
 /**
- * Runs a command and prints what it answers: one object as itself, several as a List. What it says on the terminal that it is given is
- * for people.
+ * Runs a command and prints what it answers: one object as itself, several as a List. Its own output on the given terminal is for people.
  */
 export async function printingChanges(
   { output }: ChangesOptions,
@@ -57,7 +56,7 @@ export function singular(resource: GroupVersionResource): string {
   return groupResourceName({ group: resource.group, resource: resource.resource.replace(/s$/, '') })
 }
 
-/** What `-o` says of commands to which it has always been a file: a format instead; `./json` is a file again. */
+/** Format in `-o` of commands where it has always been a file; `./json` is a file again. */
 export function formatIn(output: string | undefined): DocumentFormat | undefined {
   return DOCUMENT_FORMATS.find(format => format === output)
 }

@@ -4,7 +4,7 @@
 export const BAD_PATH = 2
 /** The path leads above the root. */
 export const ABOVE_ROOT = 3
-/** What `--espw` names has no mailboxes. */
+/** The space of `--espw` has no mailboxes. */
 export const NOT_THE_CORE_SPACE = 2
 export const NOT_MADE = 3
 /** A workload space that could not be made or entered. */

@@ -1,4 +1,4 @@
-/** What destroys asks first where a person can answer; a script, which cannot, has said what it wants. */
+/** A destructive command needs a confirmation where a person can answer; a script, which cannot, has been explicit. */
 import { CommandError } from './commandError.ts'
 import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Of the documents that the commands print for programs; their fields stay while it does. */
+/** Version of the documents that the commands print for programs; their fields stay while it does. */
 export const ANSWERS_VERSION = 'cli.edge.kubestellar.io/v1'
 
 export type Format = 'text' | 'wide' | 'markdown' | 'json' | 'yaml' | 'name'

@@ -33,7 +33,7 @@ export interface PluginCommand {
   isDefault?: boolean
   /** Resolves to the exit code where that says more than that it was done. */
   run?(options: object, terminal: Terminal, ...words: string[]): Promise<void> | Promise<number>
-  /** In place of `run`: its file is loaded when it is asked for. */
+  /** In place of `run`: its file is loaded on use. */
   load?(): Promise<NonNullable<PluginCommand['run']>>
   /** For one that makes, changes or deletes: resolves to the objects, which `-o` prints. */
   change?(options: object, terminal: Terminal, ...words: string[]): Promise<KubeObject | readonly KubeObject[]>

@@ -62,8 +62,8 @@ function textOf(config: string): string {
 }
 
 /**
- * The settings of a parsed command, by camel-case name. `inFile` may be in its config file: more, when that is also another
- * command's. @throws Error naming one that is missing, unknown, too small or too large
+ * The settings of a parsed command, by camel-case name. `inFile` are the allowed settings of its config file: more, when that is also
+ * another command's.
  */
 export async function settingsOf(
   command: Command,
@@ -123,7 +123,7 @@ async function configOf(path: string, settings: readonly Setting[]): Promise<Rec
   }
 }
 
-/** What a config file may say for a setting. */
+/** Schema of a setting in a config file. */
 function schemaOf(setting: Setting): object {
   const one = { type: ['string', 'number'] }
   if (setting.choices) return { enum: setting.choices }
@@ -133,7 +133,7 @@ function schemaOf(setting: Setting): object {
   return setting.list ? { type: ['array', 'string', 'number'], items: one } : one
 }
 
-/** What a config file says, as the flag would have it. */
+/** Value of a config file in the form of the flag. */
 function asFlag(setting: Setting, value: ConfigValue): unknown {
   if (setting.list) return [value].flat().flatMap(item => String(item).split(','))
   if (setting.boolean) return String(value) === 'true'

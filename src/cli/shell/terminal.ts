@@ -64,8 +64,8 @@ async function ask(question: string): Promise<string> {
 }
 
 /**
- * Text for a terminal: names and messages come from clusters and other people: what would steer the terminal, or turn the
- * direction of writing, is shown as a number. Line ends, tabs and the colours of our own tables stay.
+ * Text for a terminal: names and messages come from clusters and other people. Characters that would steer the terminal, or turn the
+ * direction of writing, are shown as numbers. Line ends, tabs and the colours of our own tables stay.
  */
 export function shownText(text: string): string {
   return text.replace(STEERING, found => (found.length > 1 && found[0] === ESCAPE ? found : numbered(found)))

@@ -12,11 +12,11 @@ interface Wanted {
   client: SpaceClient
   resource: GroupVersionResource
   ref: ObjectRef
-  /** Asked for each state that is seen; `undefined` stands for "does not exist". What it throws ends the wait. */
+  /** Called for each state; `undefined` stands for "does not exist". An error that it throws ends the wait. */
   done: (object: KubeObject | undefined) => boolean
   /** Ends the wait. */
   signal: AbortSignal
-  /** Told after {@link FIRST_WORD_MS}, and every {@link NEXT_WORD_MS} from then on: what was seen last, and how long it is. */
+  /** Called after {@link FIRST_WORD_MS}, and every {@link NEXT_WORD_MS} from then on: with the last state, and the time so far. */
   progress?: (object: KubeObject | undefined, waitedSeconds: number) => void
   /** Default: the system's. */
   clock?: Clock

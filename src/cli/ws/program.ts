@@ -171,7 +171,7 @@ async function explained(entered: Promise<void>, path: string | undefined): Prom
   }
 }
 
-/** Whoever writes two words meant a sub-command. */
+/** A second word means that a sub-command was intended. */
 function tooMany(word = '', [next]: readonly string[]): string {
   const hint = didYouMean(word, NAMES)
   if (hint !== '') return `unknown command "${word}"${hint}`

@@ -1,23 +1,23 @@
 /**
- * What a server answered: its body within bounds, the error that it stands for, when to try again, what it warns of. Whatever else
- * goes wrong on the way becomes a StatusError here, too.
+ * Answer of a server: its body within bounds, its error, the time of a retry, its warnings. Whatever else goes wrong on the way becomes a
+ * StatusError here, too.
  */
 import type { Readable } from 'node:stream'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 
-/** The server may ask for more, but a caller with a backoff of its own should hear of it. */
+/** The server may require more, but a caller with a backoff of its own should get the error. */
 const RETRY_WAIT_LIMIT_MS = 10_000
 
-/** What is behind it tells nobody more. */
+/** Bytes behind it add nothing to the message. */
 const REFUSAL_LIMIT_BYTES = 1024 * 1024
 
 const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 
 const RETRY = Symbol('retry')
 
-/** Of either version of HTTP, when its headers are there. */
+/** Answer over either version of HTTP, when its headers are there. */
 export interface Answer {
   readonly statusCode?: number | undefined
   readonly headers: NodeJS.Dict<string | string[]>

@@ -1,7 +1,6 @@
 /**
- * HTTP/2 towards one server: few connections, each with many requests and watches side by side, opened when they are needed and
- * replaced when they end, are refused more, or answer no ping. A server or proxy that does not offer HTTP/2 is told by the
- * handshake (ALPN), and is left to HTTP/1.1.
+ * HTTP/2 towards one server: few connections, each with many requests and watches side by side. They are opened on demand and replaced when
+ * they end, are refused more, or answer no ping. The handshake (ALPN) reveals a server or proxy without HTTP/2, which is left to HTTP/1.1.
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
 import type http2 from 'node:http2'
@@ -56,7 +55,7 @@ const PING_MS = 60_000
 const PONG_MS = 15_000
 /** More than a server with a sane limit needs. */
 const CONNECTIONS = 4
-/** Before the server has said how many it takes. */
+/** Assumed before the server has announced its bound. */
 const STREAMS = 100
 /** Lists are long, and links slow: the default of 64 KiB would be waited for each time. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
@@ -65,7 +64,7 @@ const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024
 /** By all that was under way: one failure. */
 export class ConnectionLost extends Error {}
 
-/** The server wants this said by HTTP/1.1, or said again: neither was worked on. */
+/** The server wants this over HTTP/1.1, or repeated: neither was worked on. */
 export class NotByThisStream extends Error {
   readonly wantsHttp1: boolean
 
@@ -96,7 +95,7 @@ export class Http2Sessions {
     return this.#isSpoken && this.#connections.length > 0
   }
 
-  /** What is under way goes on; all else goes over new connections, with the TLS material of now. */
+  /** Requests under way go on; all else goes over new connections, with the present TLS material. */
   renew(): void {
     for (const connection of this.#connections) this.#retire(connection)
   }
@@ -170,7 +169,7 @@ export class Http2Sessions {
     }
     session.once('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
     session.once('goaway', () => this.#retire(connection))
-    // those who wait for an answer are told
+    // the waiting requests get it
     session.on('error', error => {
       if (error !== loss) loss.message = `the connection was lost: ${error.message}`
     })
@@ -223,7 +222,7 @@ export class Http2Sessions {
         })
       stream.once('response', answered => {
         const statusCode = answered[':status'] ?? 0
-        // who we are was said by the handshake, too
+        // the handshake has identified the client, too
         if (statusCode === 401) this.#retire(connection)
         const failure = (error?: unknown): Error | undefined => failureOf(stream, connection, error)
         resolve({ statusCode, headers: answered, body: stream, failure })

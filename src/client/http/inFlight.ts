@@ -1,6 +1,6 @@
 /**
- * How many requests a server has of us at a time. It begins with all that are allowed; a server that says it is busy gets half as
- * many, and none before the time that it named; each round of answers after that one more.
+ * How many requests a server has of us at a time. It begins with all that are allowed. An answer that the server is busy halves it and
+ * stops all requests until the time that it named. Each round of answers after that adds one.
  */
 import { type Clock, pause, steadyMs } from '../clock.ts'
 
@@ -52,7 +52,7 @@ export class InFlight {
     }
   }
 
-  /** The server has too much to do, and names a time. What it said about one request holds for those sent beside it, too. */
+  /** The server has too much to do, and names a time. An answer to one request holds for those sent beside it, too. */
   #busy(waitMs: number): void {
     const nowMs = steadyMs(this.#clock)
     if (nowMs >= this.#notBeforeMs) {

@@ -1,4 +1,4 @@
-/** What proves who is at either end of a connection. */
+/** Proof of identity for either end of a connection. */
 export interface TlsMaterial {
   /** Trusted instead of the system's authorities. */
   readonly caPem?: string | undefined
@@ -7,7 +7,7 @@ export interface TlsMaterial {
   readonly keyPem?: string | undefined
 }
 
-/** Of a request that says nothing else. What a server waits for meanwhile has to be over before. */
+/** Default for a request. The server's own waits have to end before it. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
 /** How to reach a server, as far as HTTP goes. */
@@ -19,15 +19,17 @@ export interface HttpClientOptions {
   /** Client certificate and its key. */
   certPem?: string
   keyPem?: string
-  /** Instead of these three: asked before every request, and what it says counts for new connections. Another object is news. */
+  /** Instead of these three: called before every request, and its answer counts for new connections. Another object is news. */
   tls?: () => TlsMaterial
-  /** Of an HTTP proxy that tunnels (CONNECT), for this server whatever the environment says. Default: HTTPS_PROXY, HTTP_PROXY, NO_PROXY. */
+  /**
+   * URL of an HTTP proxy that tunnels (CONNECT), for this server and before the environment. Default: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
+   */
   proxyUrl?: string
-  /** Bearer token; a function is asked before every request and does its own caching. */
+  /** Bearer token; a function is called before every request and does its own caching. */
   token?: string | (() => Promise<string | undefined>)
-  /** Told of each token that the server refuses. */
+  /** Called with each token that the server refuses. */
   onRefused?: (token: string | undefined) => void
-  /** Told of each warning that the server sends with an answer. */
+  /** Called for each warning of an answer. */
   onWarning?: (text: string) => void
   /** Skips the verification of the server's certificate. */
   insecure?: boolean
@@ -38,7 +40,7 @@ export interface HttpClientOptions {
   timeoutMs?: number
   /** Longest silence of a watch or stream before it counts as dead. Default 150 s: bookmarks come each minute. */
   watchIdleMs?: number
-  /** Of an answer that is no watch; one that is longer is none. Default 256 MiB. */
+  /** Bound on an answer that is no watch; a longer one is an error. Default 256 MiB. */
   answerLimitBytes?: number
   /** Requests under way at a time, beside watches; fewer while the server is busy. Default: as many as there are connections, 64. */
   inFlight?: number

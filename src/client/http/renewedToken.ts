@@ -1,6 +1,6 @@
 /**
- * The token by which a syncer works, got by its renewal credential and renewed while it is still good. What the kubeconfig holds
- * is only ever sent to ask for it.
+ * The token by which a syncer works, got by its renewal credential and renewed while it is still good. The kubeconfig's credential is only
+ * ever sent to obtain it.
  *
  * The first request begins a session at the server, which ends the one before it. When this one is ended by a newer one, it does
  * not begin another: two syncers of one mailbox would end each other for ever.
@@ -14,7 +14,7 @@ import { type Clock, steadyMs } from '../clock.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 
 interface RenewedTokenOptions {
-  /** What the kubeconfig holds now: a renewal credential, or a token that is used as it is. */
+  /** Present credential of the kubeconfig: a renewal credential, or a token that is used as it is. */
   credential: () => Promise<string | undefined>
   /** Sends a TokenRequest for the syncer's account with this credential, and gives the answer. */
   ask: (credential: string, request: KubeObject) => Promise<KubeObject>

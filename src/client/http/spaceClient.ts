@@ -154,7 +154,7 @@ function completeKinds(items: KubeObject[], list: Record<string, unknown>): void
   }
 }
 
-/** Whether it is an object of which can be told which one it is. */
+/** Whether it is an object with an identity. */
 function isNamed(value: unknown): boolean {
   return isRecord(value) && isRecord(value.metadata) && typeof value.metadata.name === 'string'
 }

@@ -1,7 +1,7 @@
 /**
  * HTTPS towards one API server, by HTTP/2 where that is wanted and offered, else with keep-alive: sends requests, and again as
- * `Retry-After` says. What is no answer, or none that succeeded, is a StatusError (answer.ts). Proxies are taken from HTTPS_PROXY,
- * HTTP_PROXY and NO_PROXY, unless one is named.
+ * `Retry-After` says. A missing or failed answer is a StatusError (answer.ts). Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY,
+ * unless one is named.
  */
 import type http from 'node:http'
 import https from 'node:https'
@@ -34,7 +34,7 @@ interface Request {
   /** Beside those of the client. */
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal
-  /** Hears how many bytes the answer has. */
+  /** Called with the bytes of the answer. */
   onAnswer?(bytes: number): void
 }
 
@@ -43,9 +43,9 @@ const plain = process.getBuiltinModule('node:http')
 
 const ATTEMPTS = 5
 const ANSWER_LIMIT_BYTES = 256 * 1024 * 1024
-/** Connections that are kept when nothing is asked. */
+/** Connections that stay without requests. */
 const FREE_SOCKETS = 2
-/** After so long without a request more of them are too many: between two requests of a swarm none is, for a new one costs more. */
+/** Quiet time after which more of them are too many: between two requests of a swarm none is, for a new one costs more. */
 const QUIET_MS = 1000
 
 interface Exchange {
@@ -53,7 +53,7 @@ interface Exchange {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly isWatch: boolean
-  /** Of HTTP/1.1. */
+  /** Agent of HTTP/1.1. */
   readonly agent: http.Agent
   /** Longest silence. */
   readonly idleMs: number

@@ -73,7 +73,7 @@ export interface ReportedInformer<T extends ReportedObject> {
   /** Follows the center until the signal aborts. Failures are tried again, and a failed list deletes nothing. */
   run(signal: AbortSignal): Promise<void>
   get(name: ReportedName): T | undefined
-  /** Of all locations, in no particular order. */
+  /** Reports of all locations, in no particular order. */
   list(): readonly Reported<T>[]
   /** Calls back at each change from now on, in the order of the center. The answer ends that. */
   subscribe(listener: (change: ReportedChange<T>) => void): () => void

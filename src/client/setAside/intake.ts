@@ -13,11 +13,11 @@ export interface Waiting extends KeyHold {
 
 interface IntakeOptions {
   guard: KeyGuard | undefined
-  /** What tells the streams of one guard apart. */
+  /** Identity among the streams of one guard. */
   stream: string
   logger: Logger
   take(event: StreamEvent): void
-  /** All is told, up to that revision. Called once. */
+  /** The stream is complete, up to that revision. Called once. */
   complete(revision: number): void
   /** The objects that wait are others now, or all else is taken from now on. */
   waits?: ((objects: readonly Waiting[], isAllElse: boolean) => void) | undefined
@@ -28,7 +28,7 @@ export class Intake {
   readonly #begun: { ticket: number; isCareful: boolean } | undefined
   /** The newest event of each object that waits. */
   readonly #held = new Map<string, Waiting>()
-  /** How far everything is told but for what waits; `undefined`: there is more. */
+  /** Position up to which everything but the waiting events was delivered; `undefined`: there is more. */
   #reached: number | undefined
   #ended = false
 
@@ -45,7 +45,7 @@ export class Intake {
     }
     const id = `intake of ${stream}: ${nameOf(event)}`
     const waited = this.#held.delete(id)
-    // it was never told
+    // it was never delivered
     if (waited && event.type === 'DELETED') {
       this.#reportWaits()
       return
@@ -72,7 +72,7 @@ export class Intake {
     this.#completeIfTaken()
   }
 
-  /** Nothing is told any more. */
+  /** Nothing is delivered any more. */
   end(): void {
     if (this.#ended) return
     this.#ended = true

@@ -1,8 +1,8 @@
-/** Decides which keys of a work queue wait because of what an earlier process died of, and is told what runs. */
+/** Decides which keys of a work queue wait because of an earlier process's end, and records the running ones. */
 export interface KeyGuard {
   /**
-   * Asked of each key that is added. An answer: the key waits, and `go` is called once, later, when it may be worked on. Of
-   * several calls for a key the last `go` counts. Without an answer `go` may have been called already: what has its time goes.
+   * Called for each added key. An answer: the key waits, and `go` is called once, later, when it may be worked on. The last `go` for a key
+   * counts. Without an answer `go` may have been called already: a key whose time has come goes.
    */
   holds(id: string, go: () => void): KeyHold | undefined
   /** Whether any key waits, or may: else nobody need ask of each. Absent: they have to. */
@@ -11,13 +11,13 @@ export interface KeyGuard {
   suspects?(id: () => string): boolean
   /** Work on a key begins; the answer is for {@link end}. */
   begin(id: string): number
-  /** The same of many that begin at once; the answers at their indexes. Absent: each is told by itself. */
+  /** The same of many that begin at once; the answers at their indexes. Absent: each begins by itself. */
   beginMany?(ids: readonly string[]): readonly number[]
   /** `postponed`: nothing was done, the key comes again. */
   end(ticket: number, postponed: boolean): void
   /**
-   * All that there is begins to be told to a controller; {@link end} with the ticket when it has been. `isCareful`: each object is
-   * to be noted as a key of its own, as an earlier process ended amid one; else that would cost every start.
+   * A controller begins to receive all present objects; {@link end} with the ticket follows. `isCareful`: each object is recorded as a key
+   * of its own, as an earlier process ended amid one. Otherwise that would cost every start.
    */
   intake(): { ticket: number; isCareful: boolean }
 }

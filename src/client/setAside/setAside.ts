@@ -1,16 +1,15 @@
 /**
- * Keys whose work may have ended the process before. Nobody can catch what V8 calls fatal, nor what kills a process that
- * answers no more; but what ran is known afterwards ({@link UnderwayFile}), and the next start leaves it aside.
+ * Keys whose work may have ended the process before. A fatal error of V8, or a kill of a hung process, cannot be caught. The running keys
+ * are known afterwards ({@link UnderwayFile}), and the next start leaves them aside.
  *
- * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
- * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
- * blamed, as far as is known: somebody may have killed the process just then. So each key waits for seconds, doubled up to two
- * minutes. Five trials of a key may end the process without a success between, whoever else is blamed meanwhile. That key waits
- * for ten minutes, an hour, a day; less when somebody asks for it, as its object may be mended. An orderly end blames nobody; the
- * end of the whole machine blames only what was tried.
+ * Many ran by chance. After a short while those keys are tried alone, one after the other. The server can be reached before that, and a bad
+ * object be deleted. A key that survives goes on as ever. If the process ends again, the one that was tried is blamed, as far as is known:
+ * somebody may have killed the process just then. So each key waits for seconds, doubled up to two minutes. Five trials of a key may end
+ * the process without a success between, whoever else is blamed meanwhile. That key waits for ten minutes, an hour, a day; less when
+ * somebody asks for it, as its object may be mended. An orderly end blames nobody; the end of the whole machine blames only what was tried.
  *
- * What controllers are told at their beginning may end the process, too. Which object it was is noted only from the second time
- * on: the first end says that it was amid one of those tellings.
+ * Objects that controllers receive at their beginning may end the process, too. The object is recorded only from the second time on: the
+ * first end only shows that it was amid one of those intakes.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { uptime } from 'node:os'
@@ -32,11 +31,11 @@ interface SetAsideOptions {
   bootedMs?: number
 }
 
-/** What is asked for earlier is the beginning: every object is new then. */
+/** Earlier additions belong to the beginning: every object is new then. */
 const BEGINNING_MS = 60_000
 /** A key that lives for so long, or that nobody asks for, is forgotten, with what was counted. A start may take minutes. */
 const PEACE_MS = 600_000
-/** Who is tried and does not come to an end by then waits for something; the next one is tried meanwhile. */
+/** A trial without an end by then waits for something; the next one is tried meanwhile. */
 const TRIAL_MS = 10_000
 /** That time doubles with each end that blames the key, this often: a slow one should not be blamed for the next. */
 const MORE_TIME = 3
@@ -45,7 +44,7 @@ const LIMIT = 2_000
 /** Lines of the log that name keys, for each start. */
 const MAX_LOGGED = 20
 
-/** Stands for all that a controller is told at its beginning; no key is called that. */
+/** Stands for all objects of a controller's beginning; no key has this id. */
 const INTAKE = ''
 
 interface Suspect extends Ends {
@@ -63,11 +62,11 @@ export class SetAside {
   readonly #logger: SetAsideOptions['logger']
   readonly #path: string
   readonly #underway: UnderwayFile
-  /** The machine ended with the process before this one. What is tried may end it again: then trials are synced. */
+  /** The machine ended with the process before this one. A trial may end it again: trials are then synced. */
   readonly #isNewMachine: boolean
   readonly #suspects = new Map<string, Suspect>()
   readonly #startedMs: number
-  /** Queues whose controllers were being told all that there is when the process before this one ended. */
+  /** Queues whose controllers were amid their beginning when the process before this one ended. */
   readonly #careful: ReadonlySet<string>
   readonly #tickets = new Map<number, Suspect>()
   #trial: { suspect: Suspect; cancel: () => void } | undefined
@@ -178,7 +177,7 @@ export class SetAside {
     const nowMs = this.#clock.now()
     if (suspect.alone > 0 && nowMs - this.#startedMs > BEGINNING_MS)
       suspect.dueMs = Math.min(suspect.dueMs, nowMs + askedMs(suspect))
-    // thousands may be asked for in a row, each of which would look at all; the end of a trial does so anyway
+    // thousands may come in a row, each of which would look at all; the end of a trial does so anyway
     if (!this.#trial && suspect.dueMs < this.#wakesMs) this.#schedule()
     // its time may have come already: then it goes now
     return suspect.state === 'held' ? { deaths: suspect.alone, untilMs: suspect.dueMs } : undefined
@@ -206,8 +205,8 @@ export class SetAside {
     const suspect = this.#tickets.get(ticket)
     if (!suspect) return
     this.#tickets.delete(ticket)
-    // What was postponed has not been tried. It takes its turn when it comes again: others may come with it, and none of them
-    // is to be blamed for what another does.
+    // A postponed key has not been tried. It takes its turn when it comes again: others may come with it, and none of them is to be blamed
+    // for what another does.
     if (postponed) suspect.state = 'held'
     else {
       suspect.state = 'lives'
@@ -304,7 +303,7 @@ function keyOf(queue: string, id: string): string {
   return `${queue}\0${id}`
 }
 
-/** When it is forgotten: in peace, or when its time has come and nobody has asked for it. */
+/** Time at which it is forgotten: in peace, or when its time has come without an addition. */
 function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): number {
   if (state === 'lives') return livesSinceMs + PEACE_MS
   if (state === 'held' && !go) return Math.max(dueMs, startedMs + PEACE_MS)

@@ -1,9 +1,9 @@
 /**
- * What runs right now, in a file that outlives the process: keys of work queues. A write goes to the system's page
- * cache and is not synced: that survives everything but the end of the whole machine. {@link UnderwayFile.sync} survives that, too.
+ * Running keys of work queues, in a file that outlives the process. A write goes to the system's page cache and is not synced. That
+ * survives everything but the end of the whole machine.
  *
- * A slot is taken when work begins, by one key or by several that begin together, and used again after it has ended. What stands in it until then is a stale entry of work
- * that has ended. When nothing runs any more all slots become stale at once, by one number in the head.
+ * A slot is taken when work begins, by one key or by several that begin together, and used again after it has ended. Its content until then
+ * is a stale entry of work that has ended. When nothing runs any more all slots become stale at once, by one number in the head.
  */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
@@ -18,13 +18,13 @@ export interface UnderwayEntry {
 const SLOT = 1024
 /** Slots that are written at a time. */
 const TOGETHER = 32
-/** Of ids that begin at a time, in one slot; what else stands there is short. */
+/** Bytes of ids that begin at a time, in one slot; its other parts are short. */
 const ID_BYTES = 900
 /** As much of the file is looked at: where more runs at a time it is nobody's fault. */
 const MAX_READ = 4096 * SLOT
 
 export class UnderwayFile {
-  /** What ran when the process before this one ended; nothing after an orderly end. */
+  /** Running keys at the end of the process before this one; none after an orderly end. */
   readonly found: readonly UnderwayEntry[]
   /** The last write before this process, in milliseconds since the epoch. */
   readonly writtenMs: number
@@ -40,7 +40,7 @@ export class UnderwayFile {
   #era = 1
   #broken = false
 
-  /** `failed` is told once when the file cannot be written; from then on nothing is. @throws Error of the system */
+  /** `failed` is called once when the file cannot be written; from then on it stays unwritten. @throws Error of the system */
   constructor(path: string, failed: (error: unknown) => void) {
     this.#failed = failed
     this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
@@ -50,7 +50,7 @@ export class UnderwayFile {
     this.#era = era
   }
 
-  /** What was found counts no more. To be called before anything begins. */
+  /** Found keys count no more. To be called before anything begins. */
   forget(): void {
     this.#nextEra()
   }

@@ -10,7 +10,9 @@ export interface Ends {
   alone: number
 }
 
-/** Until a key that was one of several is tried, and until one that was tried alone is: doubled after each end within the peace below. */
+/**
+ * Wait before one of several keys is tried, and between trials of a key alone. It is doubled after each end within the peace below.
+ */
 export const FIRST_MS = 5_000
 const FIRST_ALONE_MS = 30_000
 const MOST_MS = 120_000

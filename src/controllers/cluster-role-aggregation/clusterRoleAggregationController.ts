@@ -1,6 +1,6 @@
 /**
- * Writes the rules of aggregated ClusterRoles into them: the rules of all ClusterRoles of the space that their selectors
- * match, so that what `kubectl get` shows is what they grant. Roles that do not act in their space neither gather nor are gathered.
+ * Writes into aggregated ClusterRoles the rules of all ClusterRoles of the space that their selectors match. `kubectl get` so shows the
+ * rights that they grant. Roles that do not act in their space neither gather nor are gathered.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
 
@@ -77,8 +77,8 @@ export class AggregatedRoles implements StreamHandler {
 }
 
 /**
- * The roles of the space that was asked about last, until one of them changes: a change wakes all that gather in its space, and
- * each would read all roles there. Held weakly, as they may be many and are wanted for a moment only.
+ * The roles of the latest space, until one of them changes. A change wakes all aggregated roles in its space, and each would read all roles
+ * there. Held weakly, as they may be many and have a short use.
  */
 class LatestRoles {
   readonly #client: Client
@@ -97,7 +97,7 @@ class LatestRoles {
     if (known !== undefined) return known
     const roles = listAll(this.#client.in(space), ROLES, {}).then(({ items }) => items)
     this.#latest = { space, roles: new WeakRef(roles) }
-    // who asked hears of it; the next one asks anew
+    // the caller gets the error; the next one reads anew
     roles.catch(() => this.forget(space))
     return roles
   }

@@ -1,10 +1,10 @@
 /**
- * Who may place where, indexed, for all who ask: which inventories a space names in its InventoryBindings, and which of their PlacementGrants are
- * for it or for a space above it. Both are live. Each change names the spaces that it concerns.
+ * Index of the consents to placing. These are the inventories that a space names in its InventoryBindings, and their PlacementGrants for it
+ * or for a space above it. Both are live. Each change names the spaces that it concerns.
  *
- * A binding counts once its path leads to a space, and only while it leads to the one that it was pinned to when that first
- * granted: who makes a space again under an old path gets nothing of what was meant for the old one. A grant or a binding that
- * is there and cannot be read is never a no: what it might allow is unknown, and nobody acts on that.
+ * A binding counts once its path leads to a space. It counts only while that is the one that it was pinned to at its first grant. A new
+ * space under an old path inherits nothing. A grant or a binding that cannot be read is never a refusal: its content is unknown, and no
+ * controller acts on that.
  */
 import { isRecord } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -15,16 +15,16 @@ import type { SpacePlaces } from '../placedSource.ts'
 import type { ConsentObject, ConsentTaker } from './takeConsent.ts'
 
 interface ConsentSink {
-  /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
+  /** The grants of an inventory for a space, or the space's use of it, may have changed. `undefined`: any inventory. */
   consent(space: string, inventory: string | undefined): void
-  /** What is to be said of an InventoryBinding may be another now. */
+  /** The status of an InventoryBinding may have changed. */
   binding(space: string, name: string): void
 }
 
 export interface Binding {
   readonly space: string
   readonly name: string
-  /** Of the inventory. */
+  /** Path of the inventory. */
   readonly path: string
   /** Id of the inventory that first granted. */
   readonly pinned: string | undefined
@@ -146,7 +146,7 @@ export class ConsentIndex implements ConsentTaker {
     for (const [space, { bindings }] of this.#uses.get(inventory) ?? []) yield { space, bindings: bindings.values() }
   }
 
-  /** What an inventory grants a space that uses it, by name; none when the space does not use it. */
+  /** Grants of an inventory for a space that uses it, by name; none when the space does not use it. */
   grantsFor(space: string, inventory: string): readonly Grant[] {
     const use = this.#uses.get(inventory)?.get(space)
     if (!use) return []
@@ -165,8 +165,8 @@ export class ConsentIndex implements ConsentTaker {
   }
 
   /**
-   * Whether it is not known what a space may place on an inventory, or on one that it uses: what is there must stay, and nothing
-   * be refused.
+   * Whether the rights of a space on an inventory, or on one that it uses, are unknown. Present copies must then stay, and no refusal is
+   * due.
    */
   isUncertain(space: string, inventory?: string): boolean {
     if (!this.hasUnread) return false
@@ -247,7 +247,9 @@ export class ConsentIndex implements ConsentTaker {
     })
   }
 
-  /** What a grant may call a space by. Paths only where one of the grants has some: their text grows with the depth. */
+  /**
+   * Names of a space that a grant may use. Paths only where one of the grants has some: their text grows with the depth.
+   */
   #subjectsFor(space: string, among: Iterable<string>): string[] {
     const ids = this.#places.lineageOf(space).map(byId)
     for (const subject of among) {

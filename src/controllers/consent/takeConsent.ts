@@ -1,6 +1,6 @@
 /**
- * How the InventoryBindings and PlacementGrants of a stream are taken in. What is being deleted consents to nothing any more;
- * what is there and cannot be read is taken as such.
+ * How the InventoryBindings and PlacementGrants of a stream are taken in. An object under deletion consents to nothing any more; an
+ * unreadable one is recorded as such.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
@@ -38,7 +38,7 @@ export function takeConsent(taker: ConsentTaker, event: StreamEvent | StreamedRe
   return true
 }
 
-/** What is being deleted is treated as gone. */
+/** An object under deletion counts as gone. */
 export function liveObject(event: StreamEvent | StreamedRef): KubeObject | undefined {
   if (!('type' in event) || event.type === 'DELETED') return undefined
   return event.object.metadata.deletionTimestamp === undefined ? event.object : undefined

@@ -1,8 +1,8 @@
 /**
  * Lets Events vanish some time after they were last written, as upstream's store does with a lease.
  *
- * Events are filed by the minute in which they end, so one timer serves all of them and a renewal moves one entry. What is
- * kept is a few words per event; after a restart it is made anew from the times that the server wrote into the objects.
+ * Events are filed by the minute in which they end, so one timer serves all of them and a renewal moves one entry. A few words per event
+ * are retained; a restart derives them anew from the times that the server wrote into the objects.
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--event-ttl`
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -138,7 +138,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
     for (const entry of ends.takeEnded()) queue.add(entry)
     cancel = clock.after(BUCKET_MS - (clock.now() % BUCKET_MS), sweep)
   }
-  /** What could not be deleted stays for the next time, which is told once for each sweep. */
+  /** Failed deletions wait for the next sweep; each sweep logs them once. */
   const report = (): void => {
     if (failed === undefined || signal.aborted) return
     const { cause, count } = failed

@@ -1,6 +1,6 @@
 /**
- * Who depends on whom, over all spaces, kept from one ordered stream. Only objects with ownerReferences are held, and owners
- * that wait for their dependents; everything else passes by unparsed. The graph decides nothing: it says whom to look at.
+ * Dependencies between objects, over all spaces, from one ordered stream. Only objects with ownerReferences are held, and owners that wait
+ * for their dependents; everything else passes by unparsed. The graph decides nothing: it says whom to look at.
  */
 import type { GroupVersionResource, KubeObject, OwnerReference } from '../../apimachinery/object.ts'
 import { TextMap } from '../../apimachinery/textMap.ts'
@@ -21,25 +21,25 @@ interface Dependent {
 export interface GraphListener {
   /** Something that matters for this object may have changed. */
   wake(ref: StreamedRef): void
-  /** The same of many, that may be asked for by and by; they are told in the order of those of one owner. */
+  /** The same for many, in steps; they come in the order of those of one owner. */
   wakeAll(refs: Iterable<StreamedRef>, owner: string): void
   /** The kinds that this space serves may have changed. */
   kindsChanged(space: string): void
 }
 
-/** Of each owner that it names little is kept: it may name a thousand. */
+/** Little is retained for each owner: an object may name a thousand. */
 interface Node extends Dependent {
   /** Their uids. */
   readonly owners: readonly string[]
-  /** Whose deletion it holds up, by their places in `owners`. */
+  /** Whether it blocks the deletion of an owner, by their places in `owners`. */
   readonly blocks: readonly boolean[]
-  /** What else it says of them, to be compared. */
+  /** Its other fields, for comparison. */
   readonly declared: string
   deletesDependents: boolean
   generation: number
 }
 
-/** Of one owner: mostly it is a single one, which needs no set. */
+/** Dependents of one owner: mostly a single one, which needs no set. */
 class Dependents {
   #one: Node | undefined
   #several: Set<Node> | undefined
@@ -72,7 +72,7 @@ class Dependents {
 /** An owner under foreground or orphan deletion. */
 interface Waiting {
   readonly ref: StreamedRef
-  /** Its dependents that hold it up have been asked to look at themselves. */
+  /** Its blocking dependents have been queued. */
   hasAsked: boolean
 }
 
@@ -88,7 +88,7 @@ class Owners {
     return this.dependents.size === 0 && (this.#waiting?.size ?? 0) === 0
   }
 
-  /** Under foreground or orphan deletion, as far as the stream has told. */
+  /** Owners under foreground or orphan deletion, as far as the stream has come. */
   get waiting(): ReadonlyMap<string, Waiting> | undefined {
     return this.#waiting
   }
@@ -148,14 +148,14 @@ class Owners {
     this.#live.add(uid)
   }
 
-  /** The stream has told that it is deleted, while it still has dependents. */
+  /** The stream has deleted it, while it still has dependents. */
   noteGone(uid: string): void {
     this.#live?.delete(uid)
     this.#gone ??= new Set()
     this.#gone.add(uid)
   }
 
-  /** What the stream told before counts no more. */
+  /** Earlier content of the stream counts no more. */
   forget(): void {
     this.#live = undefined
     this.#gone = undefined
@@ -163,7 +163,7 @@ class Owners {
   }
 }
 
-/** Whether it may name owners, or wait for dependents: asked of every event there is. */
+/** Whether it may name owners, or wait for dependents: called for every event. */
 function mayMatter(event: StreamEvent): boolean {
   return event.mentions('"deletionTimestamp"') || event.mentions('"ownerReferences"')
 }

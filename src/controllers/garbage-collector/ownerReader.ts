@@ -15,7 +15,7 @@ import { FOREGROUND } from './dependencyGraph.ts'
 export type OwnerState =
   /** It exists, and nothing says that its dependents should go. */
   | 'solid'
-  /** A completed read said that no object of this name and uid exists. */
+  /** A completed read found no object of this name and uid. */
   | 'absent'
   /** It is being deleted and waits for its dependents to go first. */
   | 'waiting'

@@ -1,8 +1,8 @@
 /**
- * Leaving of a cluster. A SyncTarget has a finalizer as soon as a syncer has reported. When it is deleted, its mailbox stays and tells
- * the syncer to leave; the condition `Leaving` says what is waited for. It is over when the syncer confirms, or when whoever
- * administers the inventory says so by an annotation that has the uid of the SyncTarget: one that was copied from another
- * manifest forces nothing. Then the mailbox goes, and the SyncTarget after it.
+ * Leaving of a cluster. A SyncTarget has a finalizer as soon as a syncer has reported. When it is deleted, its mailbox stays and tells the
+ * syncer to leave; the condition `Leaving` says what is waited for. The syncer's confirmation ends it, or an annotation of the inventory's
+ * administrator that has the uid of the SyncTarget. An annotation that was copied from another manifest forces nothing. Then the mailbox
+ * goes, and the SyncTarget after it.
  */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -20,7 +20,7 @@ import {
 } from '../../placement/words/placement.ts'
 
 const LEAVING = 'Leaving'
-/** Of what a syncer says. */
+/** Bound on a syncer's message. */
 const MESSAGE_LIMIT = 500
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 

@@ -1,8 +1,8 @@
 /**
- * The mailbox controller: one Workspace under the mailbox parent for each SyncTarget, there as long as the SyncTarget is,
- * and inside it the syncer's identity. A SyncTarget that is being deleted and whose syncer has yet to leave the cluster
- * (departure.ts) keeps its mailbox until that is over, and goes itself once the mailbox is gone. A Workspace is garbage only when its name and its annotation both say that it is a
- * mailbox and its SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
+ * The mailbox controller: one Workspace under the mailbox parent for each SyncTarget, there as long as the SyncTarget is, and inside it the
+ * syncer's identity. A SyncTarget under deletion whose syncer has yet to leave the cluster (departure.ts) keeps its mailbox until then. It
+ * goes itself once the mailbox is gone. A Workspace is garbage only when its name and its annotation both mark it as a mailbox and its
+ * SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'

@@ -1,6 +1,5 @@
 /**
- * The syncer's identity in its mailbox: a ServiceAccount, and nothing else. What it may do is decided by the server itself, not
- * by roles.
+ * The syncer's identity in its mailbox: a ServiceAccount, and nothing else. The server itself decides its rights, not roles.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../apimachinery/object.ts'

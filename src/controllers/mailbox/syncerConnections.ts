@@ -1,6 +1,6 @@
 /**
- * Which syncers live. Each has a stream of its mailbox open for as long as it does, and says a word now and then, so that a
- * connection that nobody is behind any more is found out. Nothing of that is written anywhere.
+ * Which syncers live. Each keeps a stream of its mailbox open and sends a sign of life now and then, which reveals a dead connection. No
+ * part of that is stored.
  */
 
 import { equalJson } from '../../apimachinery/values.ts'
@@ -9,16 +9,16 @@ import { OUTCOME_SILENCE_MS, type SyncerListener } from '../../placement/outcome
 
 /** Without a connection. Streams end now and then, and networks fail for a moment. */
 export const SILENCE_MS = 45_000
-/** What it speaks, or why it was turned away. */
+/** Its protocol, or the reason of its refusal. */
 export type Speech = { readonly protocol: number } | { readonly turnedAway: string }
 
 interface Connection {
-  /** As its last stream told; absent before one came. */
+  /** From its last stream; absent before one came. */
   speech?: Speech
   open: boolean
   alive: boolean
   seenAtMs: number
-  /** Of the timer that waits for silence; absent while none runs. */
+  /** Handle of the timer that waits for silence; absent while none runs. */
   cancel: (() => void) | undefined
 }
 
@@ -33,7 +33,7 @@ export class SyncerConnections implements SyncerListener {
     this.#changed = changed
   }
 
-  /** When it was last heard of, and whether it lives; `undefined` of one that never was. */
+  /** Time of its last sign of life, and whether it lives; `undefined` for one without any. */
   of(space: string): Readonly<Pick<Connection, 'alive' | 'seenAtMs' | 'speech'>> | undefined {
     return this.#known.get(space)
   }

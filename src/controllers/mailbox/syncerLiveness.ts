@@ -1,10 +1,9 @@
 /**
- * What syncers and SyncTargets tell each other. Whether a syncer lives, shown on the SyncTarget where people look. And what is asked
- * of it there, to hold still or to leave the cluster, told in its mailbox, with how far it is with that.
+ * Exchange between syncers and SyncTargets. Whether a syncer lives, shown on the SyncTarget where people look. Orders on the SyncTarget, to
+ * hold still or to leave the cluster, reach the syncer through its mailbox, which also reports their progress.
  *
- * A syncer may write its own mailbox only, so the center carries the news. That it lives its connection says
- * ({@link SyncerConnections}). `Ready` turns False when nothing of it was heard for a while. While nothing but time has passed
- * nothing is written.
+ * A syncer may write its own mailbox only, so the center carries the news. That it lives its connection says ({@link SyncerConnections}).
+ * `Ready` turns False after a silence. While nothing but time has passed nothing is written.
  */
 import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -59,7 +58,7 @@ interface SyncerLivenessDeps extends ControllerRuntime {
   places: SpacePlaces
   /** Feeds it. */
   topology: Topology
-  /** Reports of syncers' connections. Absent: no syncer is ever heard. */
+  /** Reports of syncers' connections. Absent: no syncer is ever reported. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
   /** Absent: none is shown. */
   refusedClaims?: RefusedClaims | undefined
@@ -103,7 +102,7 @@ class SyncerLiveness {
   readonly #inventory: Inventory
   readonly #begunAtMs: number
   readonly #connections: SyncerConnections
-  /** What the SyncerConfig says, by space. */
+  /** Facts of the SyncerConfig, by space. */
   readonly #configs = new Map<string, ConfigFact>()
   readonly #events: SyncerLivenessDeps['events']
   readonly #log: CrowdLog
@@ -249,7 +248,7 @@ class SyncerLiveness {
     }
   }
 
-  /** What the SyncTarget asks, told to its syncer. */
+  /** Copies the SyncTarget's orders to its syncer. */
   async #order(space: string, orders: Orders): Promise<void> {
     if (equalJson(this.#configs.get(space)?.orders, orders)) return
     const body = { metadata: { annotations: orders } }
@@ -281,7 +280,9 @@ class SyncerLiveness {
     return { ...(heartbeat !== undefined && { lastSyncerHeartbeatTime: heartbeat }), conditions }
   }
 
-  /** When it was last heard of, by our clock. While a connection tells that, and all is the same, what is told already will do. */
+  /**
+   * Time of its last sign of life, by the server's clock. While a connection proves it and all is the same, the reported time stands.
+   */
   #heartbeatOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
     const connection = this.#connections.of(space)
     if (connection === undefined) return undefined
@@ -294,7 +295,7 @@ class SyncerLiveness {
     const body = { metadata: { uid: target.metadata.uid }, status }
     try {
       const options = { ...OPTIONS, subresource: 'status' }
-      // before the status says it, as nobody would tell afterwards; told twice it is the same Event
+      // before the status has it, as no later step would record it; recorded twice it is the same Event
       await this.#recordOutage(target, mailbox, status)
       await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
       this.#logChange(target, mailbox, status)
@@ -304,7 +305,7 @@ class SyncerLiveness {
     }
   }
 
-  /** In the inventory, of a cluster that was heard before: an outage, and its end. */
+  /** In the inventory, for a cluster with earlier reports: an outage, and its end. */
   async #recordOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
     const isSame = reasonIn(status) === reasonIn(target.status)
     if (isSame || str(target.status, 'lastSyncerHeartbeatTime') === '') return
@@ -335,7 +336,7 @@ function reasonIn(status: unknown): string {
   return str(conditionOf({ status }, 'Ready'), 'reason')
 }
 
-/** Who is turned away is not silent: which of the two to upgrade is told. */
+/** A refused syncer is not silent: the Event names the side that needs an upgrade. */
 function outageEvent(status: object): RecordedEvent {
   const reason = reasonIn(status)
   const isTurnedAway = reason === UNSUPPORTED

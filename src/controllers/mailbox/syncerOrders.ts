@@ -9,7 +9,7 @@ import type { Speech } from './syncerConnections.ts'
 
 export interface ConfigFact {
   readonly orders: Orders
-  /** What the syncer answers to them, as text to be compared. */
+  /** Answers of the syncer to them, as text for comparison. */
   readonly answers: string
 }
 
@@ -40,7 +40,7 @@ export function isReady(target: KubeObject): boolean {
   return conditionOf(target, 'Ready')?.status === 'True'
 }
 
-/** What a SyncTarget asks of its syncer. */
+/** Orders of a SyncTarget to its syncer. */
 export function ordersFor(target: KubeObject): Orders {
   const { annotations } = target.metadata
   return {

@@ -1,5 +1,5 @@
 /**
- * What a namespace under deletion says about its progress, in upstream's words.
+ * Progress of a namespace under deletion, in upstream's words.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/#NamespaceStatus
  */
 import { type Condition, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
@@ -7,7 +7,7 @@ import { type GroupVersionResource, isRecord, type KubeObject } from '../../apim
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { DiscoveryFailure } from '../../client/discoveryError.ts'
 
-/** What one pass over the content of a namespace found. */
+/** Result of one pass over the content of a namespace. */
 export interface ContentReport {
   discoveryFailures: readonly DiscoveryFailure[]
   /** One message for each resource whose objects could not be listed or deleted. */
@@ -16,12 +16,12 @@ export interface ContentReport {
   finalizers: FinalizerCounts
 }
 
-/** Of a namespace's conditions: each of its objects may have finalizers, or be of a kind, of which no other has heard. */
+/** Bound on a namespace's conditions: each of its objects may have finalizers, or be of a kind, of its own. */
 export const MAX_LISTED = 100
 /** Finalizers of one object that are looked at. */
 export const MAX_FINALIZERS = 20
 
-/** How many of the remaining objects wait for each finalizer; of as many as are told. */
+/** How many of the remaining objects wait for each finalizer; up to the bound. */
 export class FinalizerCounts {
   readonly #counts = new Map<string, number>()
   #hasMore = false
@@ -45,7 +45,7 @@ export class FinalizerCounts {
   }
 }
 
-/** In their order; of more than are told, how many those are. */
+/** In their order; beyond the bound, the count of the rest. */
 function listed(texts: readonly string[]): string {
   const more = texts.length - MAX_LISTED
   const names = texts.toSorted().slice(0, MAX_LISTED)

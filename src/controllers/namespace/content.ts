@@ -59,7 +59,7 @@ export async function deleteContent(
   return { discoveryFailures: failures, contentFailures, remaining, finalizers }
 }
 
-/** How many are still there after every object was asked to go; `finalizers` hears what those wait for. */
+/** How many are still there after the deletion of every object; `finalizers` counts their reasons. */
 async function deleteAllOf(
   client: SpaceClient,
   resource: DiscoveredResource,

@@ -75,7 +75,7 @@ export interface PlacementTranslatorDeps extends Partial<Desks> {
   client: Client
   places: SpacePlaces
   logger: Logger
-  /** Of its work queue. */
+  /** Guard of its work queue. */
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns

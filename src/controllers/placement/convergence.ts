@@ -50,7 +50,7 @@ export class Convergence {
     for (const mailbox of clusters) tasks.add({ type: 'cluster', mailbox })
   }
 
-  /** Whether something is to be told of the cluster that is not about to be told. */
+  /** Whether a change of the cluster still lacks a scheduled report. */
   #isBehind(mailbox: Mailbox): boolean {
     return mailbox.changes.unprocessed > 0 && !this.#deps.clusterReports.isAwaited(mailbox)
   }

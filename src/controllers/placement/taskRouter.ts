@@ -79,7 +79,7 @@ export class TaskRouter {
     return await unlessSpaceGone<ReconcileResult>(mailbox.space, convergence.copy(mailbox, task.key, decision))
   }
 
-  /** What a mailbox holds beside copies. */
+  /** Content of a mailbox beside copies. */
   async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
     const { explained, join, records, tasks } = this.#parts
     if (task.type === 'asked') await records.reconcile(mailbox, task.key)

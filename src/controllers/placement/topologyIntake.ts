@@ -33,7 +33,7 @@ export class TopologyIntake implements TopologyReader {
   readonly #parts: Parts
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
-  /** Of each placement, the generation of its spec and the revision as which that was written. */
+  /** For each placement, the generation of its spec and the revision of that write. */
   readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
   readonly #slices: SliceSets
 
@@ -176,7 +176,7 @@ export class TopologyIntake implements TopologyReader {
     }
     const { generation = 0 } = object.metadata
     const known = this.#specs.get(id)
-    // of what an earlier run told, its own writes are no news
+    // reports of an earlier run are no news to this one
     const isReported =
       known === undefined &&
       num(object.status, 'observedGeneration') === generation &&

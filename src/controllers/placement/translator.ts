@@ -41,7 +41,7 @@ class Translator {
     ])
   }
 
-  /** What is to be done once the topology is known whole for the first time. */
+  /** First work once the topology is known whole. */
   async #begin(): Promise<void> {
     const { places, logger, turns, clock, random, signal, topology } = this.#deps
     const { explained, closing } = this.#parts

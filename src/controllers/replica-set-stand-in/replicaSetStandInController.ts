@@ -3,8 +3,8 @@
  * none of its own, and Helm 3 waits for the ReplicaSet of the present template to be ready. Where there is another template the
  * stand-in of the earlier one goes; with the Deployment it goes as what everything owns does.
  *
- * A change of a stand-in wakes nobody, unless it could travel: somebody who writes what it says again and again, as a controller
- * of ReplicaSets would, is answered with the Deployment's next change.
+ * A change of a stand-in wakes no work, unless it could travel. A client that rewrites it again and again, as a controller of ReplicaSets
+ * would, gets its answer with the Deployment's next change.
  */
 import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
@@ -35,7 +35,7 @@ interface ReplicaSetStandInOptions extends ControllerRuntime {
 
 const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 const REPLICA_SETS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'replicasets' }
-/** Of what is told of a Deployment before a status comes back: all others cost no more than a look for it. */
+/** Mark of a Deployment with feedback before a status comes back: all others cost no more than a look for it. */
 const MAY_TELL = `"${EXECUTING_COUNT_ANNOTATION}"`
 /** Letters and digits of a hash, as many as Kubernetes' may have. */
 const HASH_LENGTH = 10
@@ -136,7 +136,7 @@ async function keep(api: SpaceClient, deployment: KubeObject, wanted: KubeObject
   await api.update(REPLICA_SETS, { ...standing, status }, { subresource: 'status' })
 }
 
-/** What stands, with what may differ while the template is the same. */
+/** The present stand-in, with the fields that may differ under the same template. */
 function adjusted(standing: KubeObject, { metadata, spec }: KubeObject): KubeObject {
   const labels = { ...standing.metadata.labels, ...metadata.labels }
   const { replicas } = spec as { replicas: unknown }

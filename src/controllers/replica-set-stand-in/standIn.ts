@@ -1,6 +1,6 @@
 /**
- * The ReplicaSet that stands in a workload space for those that a Deployment has in clusters, shaped as the controller of a
- * cluster would shape the one of the present template. Its hash is of our own making: Kubernetes' is of Go's structures. Pure.
+ * The ReplicaSet that stands in a workload space for a Deployment's own in clusters. Its shape is that of a cluster's controller for the
+ * present template. Its hash is of our own making: Kubernetes' is of Go's structures. Pure.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
  */
 import { type Fields, num, record } from '../../apimachinery/fields.ts'
@@ -10,7 +10,7 @@ import { NATURED_LABEL } from '../../placement/spaces/nature.ts'
 import { STAND_IN_ANNOTATION } from '../../placement/words/placement.ts'
 
 const HASH_LABEL = 'pod-template-hash'
-/** Whoever makes ReplicaSets of a Deployment counts them there. */
+/** Controllers that make ReplicaSets of a Deployment count them there. */
 const REVISION = 'deployment.kubernetes.io/revision'
 
 /** Whether the Deployment tells what clusters report, and nobody makes ReplicaSets of it in its own space. */
@@ -23,7 +23,7 @@ export function isStandIn({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.annotations?.[STAND_IN_ANNOTATION] !== undefined
 }
 
-/** Whose stand-in has that name. No hash has a dash. */
+/** Deployment of the stand-in of that name. No hash has a dash. */
 export function deploymentOf(standIn: string): string {
   return standIn.slice(0, Math.max(0, standIn.lastIndexOf('-')))
 }
@@ -58,9 +58,8 @@ export function standInFor(deployment: Readonly<KubeObject>, hash: string): Kube
 }
 
 /**
- * What can be said of the Pods of the present template, never more than the Deployment says: it counts ready ones of all
- * templates together, so those of earlier ones are taken for ready. While it speaks of an earlier generation nothing is known.
- * `generation` is that of the stand-in.
+ * Status of the present template's Pods, never more than the Deployment reports. That counts ready ones of all templates together, so
+ * earlier ones count as ready. It is unknown while the report concerns an earlier generation. `generation` is that of the stand-in.
  */
 export function standInStatus(deployment: Readonly<KubeObject>, generation: number | undefined): Fields {
   const { metadata, status } = deployment

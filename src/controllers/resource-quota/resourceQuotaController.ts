@@ -1,5 +1,5 @@
 /**
- * Keeps `status.used` of ResourceQuotas true when objects go or shrink. What is added, admission charges itself.
+ * Keeps `status.used` of ResourceQuotas true when objects go or shrink. Admission itself charges additions.
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -93,7 +93,10 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
 }
 
 /** A resource that nobody serves has no objects. */
-/** Lists what is served. Which kinds are is asked once, when one is not of Kubernetes' core: quotas may count what nobody serves. */
+/**
+ * Lists what is served. The served kinds are read once, at the first kind outside Kubernetes' core: quotas may count kinds that no server
+ * serves.
+ */
 function listerOf(client: SpaceClient, namespace: string): (resource: GroupResource) => Promise<KubeObject[]> {
   let asked: Promise<ReadonlyMap<string, GroupVersionResource>> | undefined
   return async resource => {

@@ -1,6 +1,6 @@
 /**
- * Sees to it that every active namespace of every space has the ServiceAccount `default` and the ConfigMap
- * `kube-root-ca.crt`, from its creation on and again when somebody deletes or changes them.
+ * Keeps the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt` in every active namespace of every space, from its creation on
+ * and after each deletion or change.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
@@ -40,13 +40,13 @@ interface Bodies {
   readonly ca: KubeObject
 }
 
-/** What is known of a namespace: bits of a number, for there may be hundreds of thousands. */
+/** Known facts of a namespace: bits of a number, for there may be hundreds of thousands. */
 const ACTIVE = 1
 const HAS_ACCOUNT = 2
 const HAS_CA = 4
 const COMPLETE = ACTIVE | HAS_ACCOUNT | HAS_CA
 
-/** What each namespace lacks, from the stream: three bits per namespace instead of three requests. */
+/** Missing objects of each namespace, from the stream: three bits per namespace instead of three requests. */
 export class NamespaceIndex implements StreamHandler {
   #caPem: string
   /** As it stands in the text of the ConfigMap, and nowhere else in that of any. */
@@ -61,7 +61,7 @@ export class NamespaceIndex implements StreamHandler {
     this.#missing = missing
   }
 
-  /** What all hold is now another one. */
+  /** The common content has changed. */
   useAuthority(caPem: string): void {
     if (caPem === this.#caPem) return
     this.#caPem = caPem
@@ -124,7 +124,7 @@ export class NamespaceIndex implements StreamHandler {
     const id = `${key.space}/${key.namespace}`
     const before = this.#known.get(id) ?? 0
     const known = isSo ? before | bit : before & ~bit
-    // objects of a namespace that is gone are told after it when it was removed by force
+    // the stream reports objects of a namespace after its end when it was removed by force
     if (known === 0) this.#known.delete(id)
     else if (known !== before) this.#known.set(id, known)
     if (this.#synced && lacks(known)) this.#missing(key)
@@ -133,7 +133,7 @@ export class NamespaceIndex implements StreamHandler {
 
 export class ServiceAccountReconciler {
   readonly #client: Client
-  /** What is made in namespaces, by their names: in most spaces they are the same. Nobody changes it. */
+  /** Bodies of new objects, by name of the namespace: in most spaces they are the same. Immutable. Nobody changes it. */
   readonly #bodies = new BoundedCache<string, Bodies>({ entries: NAMES })
   #caPem: string
 

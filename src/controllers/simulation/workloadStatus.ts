@@ -1,4 +1,4 @@
-/** What a healthy cluster would report of a workload object: the status of each kind as its controllers would leave it. Pure. */
+/** Status of a workload object in a healthy cluster: that of each kind as its controllers would leave it. Pure. */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 

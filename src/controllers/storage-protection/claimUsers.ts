@@ -1,7 +1,6 @@
 /**
- * Which claims the Pods of a namespace mount. A namespace is read once, when the first claim in it waits for its end, and
- * follows the stream from there until none waits any more: many claims that go at once cost one list, not one each, and a
- * namespace in which no claim is being deleted costs nothing.
+ * Which claims the Pods of a namespace mount. A namespace is read once, when the first claim in it waits for its end, and follows the
+ * stream until none waits. Many claims that go at once cost one list, and a namespace without claims under deletion costs nothing.
  */
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -36,7 +35,7 @@ const PAGE = 500
 export class ClaimUsers {
   /** By `space/namespace`. */
   readonly #known = new Map<string, KnownNamespace>()
-  /** Up to where the stream has been heard; 0 while it tells a snapshot: then nothing can be followed. */
+  /** Position of the stream; 0 during a snapshot: then no namespace can be followed. */
   #received = 0
   #live = false
 
@@ -83,7 +82,7 @@ export class ClaimUsers {
       await known.loading
       const followed = this.#known.get(id) === known
       if (known.listedAt >= revision || (followed && this.#received >= revision)) return known.users.has(claim.name)
-      // what the stream has not told yet, a list knows
+      // a list shows events that the stream has yet to deliver
       known = this.#load(client, id, claim.namespace, known.waiting)
     }
   }

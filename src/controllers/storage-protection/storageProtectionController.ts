@@ -13,7 +13,7 @@ import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
 interface StorageKey {
   /** Logical-cluster id. */
   readonly space: string
-  /** Of a claim; empty for a volume. */
+  /** Namespace of a claim; empty for a volume. */
   readonly namespace: string
   readonly name: string
 }

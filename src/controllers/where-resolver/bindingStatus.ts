@@ -1,4 +1,4 @@
-/** What an InventoryBinding is told: whether the inventory grants, and to which space it is pinned since it first did. */
+/** Status of an InventoryBinding: whether the inventory grants, and the space to which it is pinned since its first grant. */
 import type { Condition } from '../../apimachinery/conditions.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'

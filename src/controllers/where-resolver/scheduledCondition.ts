@@ -14,7 +14,7 @@ interface KeptOut {
   readonly avoided: readonly SliceRow[]
 }
 
-/** Of the Locations that are named. */
+/** Bound on the named Locations. */
 const MAX_NAMES = 5
 
 /** None where the placement never met such a cluster. */

@@ -16,17 +16,17 @@ export interface Slice {
 }
 
 interface SlicePlan {
-  /** What there is to be, the first slice first. */
+  /** Desired slices, the first one first. */
   readonly slices: readonly Slice[]
   /** Names of those whose destinations others take over: to be written after these. */
   readonly givers: ReadonlySet<string>
-  /** What is not needed any more; to be deleted once the first slice counts it no more. */
+  /** Slices without use; to be deleted once the first slice counts them no more. */
   readonly gone: readonly string[]
 }
 
 interface SlicePlanInputs {
   placement: string
-  /** What there is, in any order. */
+  /** Present slices, in any order. */
   current: readonly Slice[]
   wanted: readonly SliceRow[]
   /** Whether a slice of another placement has the name. */

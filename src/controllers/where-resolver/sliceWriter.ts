@@ -106,10 +106,7 @@ function sliceFor(placement: KubeObject, { name, before, rows, count }: SliceTex
   }
 }
 
-/**
- * Where it is not known whether an inventory consents, what the slices say of it stays; to a SyncTarget that is unschedulable
- * goes on what goes there already.
- */
+/** Rows of an inventory with unknown consent stay; an unschedulable SyncTarget keeps the rows that it has. */
 function rowsFor({ destinations, onlyKept, isUncertain }: Resolved, old: ReadonlyMap<string, SliceRow>): SliceRow[] {
   const wanted = destinations.filter(row => !onlyKept.has(row) || old.has(rowKey(row)))
   const uncertain = [...old].filter(([, row]) => isUncertain(row.cluster))

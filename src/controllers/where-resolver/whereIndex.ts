@@ -1,9 +1,8 @@
 /**
- * EdgePlacement × Location × SyncTarget, indexed. A placement chooses Locations by their labels, in the inventories that its
- * space uses and as far as those grant it; a Location stands for the SyncTargets of its own space that its instanceSelector
- * matches. Each change names what it touches: the placements whose selectors match the Location before or after, the Locations
- * whose counts may differ, and where spaces are told of them. What an inventory grants touches the placements of the spaces
- * that it is granted to.
+ * EdgePlacement × Location × SyncTarget, indexed. A placement chooses Locations by their labels, in the inventories that its space uses and
+ * as far as those grant it. A Location stands for the SyncTargets of its own space that its instanceSelector matches. Each change names the
+ * objects that it touches: placements whose selectors match the Location before or after, Locations whose counts may differ, and their
+ * GrantedLocations. A grant touches the placements of its spaces.
  */
 import { conditionOf } from '../../apimachinery/conditions.ts'
 import { at } from '../../apimachinery/fields.ts'
@@ -44,7 +43,7 @@ interface Counts {
   readonly availableInstances: number
 }
 
-/** What a space is told of a Location that it may place on. */
+/** A space's view of a Location that it may place on. */
 export interface GrantedRow extends Counts {
   /** Path of the inventory. */
   readonly inventory: string
@@ -55,7 +54,7 @@ export interface GrantedRow extends Counts {
 export interface Resolved extends WouldLead {
   /** Ordered by space, Location, SyncTarget. */
   readonly destinations: SliceRow[]
-  /** Of the Locations that the space may place on. */
+  /** Count over the Locations that the space may place on. */
   readonly matchingLocationCount: number
   /** Where the placement would lead, and nothing may be any more. */
   readonly evicted: readonly SliceRow[]
@@ -67,7 +66,7 @@ export interface TouchSink {
   placement(id: ObjectId): void
   location(id: ObjectId): void
   binding(id: ObjectId): void
-  /** Many at a time, which may be asked for by and by; what is touched for one owner is so in order. */
+  /** Many touched objects, in steps; those of one owner come in order. */
   all(touched: Iterable<Touched>, owner: string): void
 }
 
@@ -77,7 +76,7 @@ export interface Touched {
   readonly id: ObjectId
 }
 
-/** Compiled when they are first asked, as a start tells of all placements at once, and one may have thousands of selectors. */
+/** Compiled at first use: a start delivers all placements at once, and one may have thousands of selectors. */
 class Placement {
   readonly id: ObjectId
   readonly #list: unknown
@@ -90,7 +89,7 @@ class Placement {
     this.#resolvedBy = resolvedBy(object)
   }
 
-  /** Whether the object says now what it said before, to who resolves it; others write most of its status. */
+  /** Whether the object has the same meaning for its resolution; most writes are others' status. */
   repeats(object: KubeObject): boolean {
     const before = this.#resolvedBy
     this.#resolvedBy = resolvedBy(object)
@@ -198,7 +197,7 @@ export class WhereIndex implements TopologyReader {
     this.#sink.all(this.#ofSpace(space, inventory, kept ?? []), space)
   }
 
-  /** What a placement's selectors say of the Locations that there are, for {@link resolve}: they may be ten thousand. */
+  /** Matches of a placement's selectors among the present Locations, for {@link resolve}: they may be ten thousand. */
   *choices({ space, name }: ObjectId): Steps<Choices> {
     return yield* this.#choicesBy(space, this.#placements.get(space)?.get(name)?.selectors ?? [])
   }
@@ -222,7 +221,7 @@ export class WhereIndex implements TopologyReader {
     return { selectors, byLabels }
   }
 
-  /** `undefined` when there is no such placement. What has changed since `known` is judged anew. */
+  /** `undefined` when there is no such placement. Changes since `known` are judged anew. */
   resolve({ space, name }: ObjectId, nowMs: number, known?: Choices): Resolved | undefined {
     const placement = this.#placements.get(space)?.get(name)
     return placement && this.#leads(space, placement.selectors, nowMs, known)
@@ -266,7 +265,7 @@ export class WhereIndex implements TopologyReader {
     return { destinations, onlyKept, evicted, evictsAtMs, matchingLocationCount, isUncertain }
   }
 
-  /** What a GrantedLocation says; `undefined` when the space may not place there. */
+  /** Content of a GrantedLocation; `undefined` when the space may not place there. */
   rowOf({ space, name }: ObjectId): GrantedRow | undefined {
     const { binding: bindingName, rest } = splitGrantedName(name)
     const inventory = this.consent.bindingOf(space, bindingName)?.inventory
@@ -279,7 +278,7 @@ export class WhereIndex implements TopologyReader {
     return { inventory: this.#places.pathOf(inventory) ?? '', location: ofLocation, labels, ...counts(targets) }
   }
 
-  /** Whether it is not known that there is no such row any more; it is told again once more is known. */
+  /** Whether the absence of such a row is uncertain; a touch follows once more is known. */
   keepRow({ space, name }: ObjectId): boolean {
     const { inventory = '' } = this.consent.bindingOf(space, splitGrantedName(name).binding) ?? {}
     if (!this.consent.isUncertain(space, inventory)) return false
@@ -302,13 +301,13 @@ export class WhereIndex implements TopologyReader {
     return [...(locations?.values() ?? [])].find(location => grantedName(binding, location.name) === row)
   }
 
-  /** What a Location is, or stands for, is another for those who may place there. `sameTargets`: only how they are. */
+  /** A Location, or its targets, has changed for the spaces that may place there. `sameTargets`: only its state. */
   #touchUsers(inventory: string, locations: readonly (Location | undefined)[], sameTargets = false): void {
     const present = locations.filter(location => location !== undefined)
     this.#sink.all(this.#users(inventory, present, sameTargets), inventory)
   }
 
-  /** Who begins to use the inventory meanwhile, or places by other selectors, is touched by that. */
+  /** A space that begins to use the inventory meanwhile, or changes its selectors, is touched by that. */
   *#users(inventory: string, present: readonly Location[], sameTargets: boolean): Generator<Touched> {
     for (const { space, bindings } of this.consent.usersOf(inventory)) {
       for (const binding of bindings) {

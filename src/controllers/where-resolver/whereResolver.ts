@@ -1,7 +1,7 @@
 /**
- * The where-resolver: writes for each EdgePlacement the SinglePlacementSlices that say where its objects go, and tells placements
- * and Locations what came of their selectors. Where a space may place is what its InventoryBindings name and the
- * PlacementGrants there allow; it tells the bindings, and the space, by a GrantedLocation for each Location.
+ * The where-resolver: writes for each EdgePlacement the SinglePlacementSlices that say where its objects go, and tells placements and
+ * Locations what came of their selectors. A space may place where its InventoryBindings lead and the PlacementGrants there allow. The
+ * resolver reports it on the bindings, and to the space by a GrantedLocation for each Location.
  *
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
@@ -89,7 +89,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   facts.read(index)
   facts.read({
     objectChanged,
-    // before that it would say of Locations that nobody has told of yet that they are not there
+    // before that it would miss Locations that the stream has yet to deliver
     synced: () => desk?.answerWith((space, placement) => index.wouldLead(space, placement, now())),
   })
   const controller = new Controller<Key>({

@@ -1,4 +1,4 @@
-/** What `approval` and `status` of a CertificateSigningRequest change of it. */
+/** Effects of `approval` and `status` on a CertificateSigningRequest. */
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import { has, record, records } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests. Who may do what with them is in `admission/certificateAdmission.ts`. */
+/** CertificateSigningRequests. Rights on them are in `admission/certificateAdmission.ts`. */
 
 import { requestFault } from '../../apimachinery/certificates/certificateRequest.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'

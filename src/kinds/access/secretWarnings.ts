@@ -1,4 +1,4 @@
-/** What upstream warns of in Secrets: certificates and keys that do not go together, in words of Go's TLS package. */
+/** Upstream's warnings for Secrets: certificates and keys that do not go together, in words of Go's TLS package. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { DerError, DerReader, TAGS } from '../../apimachinery/certificates/der.ts'
 import { firstPemBlock } from '../../apimachinery/certificates/pemBlock.ts'
@@ -6,8 +6,8 @@ import { str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 /**
- * RSA, ECDSA, Ed25519, which are all that Go reads. Of DSA and Diffie-Hellman OpenSSL computes the public half, which takes a
- * key of some kilobytes minutes, and nothing stops it.
+ * RSA, ECDSA, Ed25519, which are all that Go reads. OpenSSL computes the public half of DSA and Diffie-Hellman keys. A key of some
+ * kilobytes takes minutes, without a way to stop it.
  */
 const READ_KEYS: ReadonlySet<string> = new Set(['1.2.840.113549.1.1.1', '1.2.840.10045.2.1', '1.3.101.112'])
 /** More than an RSA key of 16,384 bits has. */
@@ -43,7 +43,7 @@ function privateKey(pem: string): KeyObject | undefined {
   return createPrivateKey({ key: block.bytes, format: 'der', type: formOf(block.bytes) })
 }
 
-/** By what it is, whatever is written above it. @throws DerError when it is none of the forms, or of a key that is not read */
+/** By its content, whatever is written above it. @throws DerError when it is none of the forms, or of a key that is not read */
 function formOf(der: Buffer): 'pkcs1' | 'pkcs8' | 'sec1' {
   const parts = new DerReader(der).sequence()
   parts.next({ tag: TAGS.integer })

@@ -1,6 +1,6 @@
 /**
- * What webhook configurations and admission policies have in common: which requests they are about, and their match conditions.
- * Whether expressions compile is `admission/expressionCheck.ts`'s concern.
+ * Common parts of webhook configurations and admission policies: their requests and their match conditions. Whether expressions compile is
+ * `admission/expressionCheck.ts`'s concern.
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, record, records, setDefault, str, strings } from '../../apimachinery/fields.ts'
@@ -71,7 +71,7 @@ function someOrAll(values: readonly string[], field: string, what: string): Fiel
   ]
 }
 
-// pods, pods/status, pods/*, */status, *, */*: what a wildcard covers is not said again
+// pods, pods/status, pods/*, */status, *, */*: a wildcard excludes entries that it covers
 function validateResources(resources: readonly string[], field: string): FieldError[] {
   const errors = when(resources.length === 0, () => fieldError.required(field))
   const allOf = new Set<string>()

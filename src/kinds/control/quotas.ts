@@ -47,7 +47,7 @@ const limitRanges: Strategy = {
 }
 const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
 
-/** What one quota limits: each name costs a little of every write in the namespace, and of every look at the quota. */
+/** Bound on the names in one quota: each costs a little of every write in the namespace, and of every look at the quota. */
 export const MAX_NAMES = 1000
 
 function tooManyNames(object: KubeObject, old: KubeObject | undefined): FieldError[] {
@@ -146,7 +146,7 @@ function ratioErrors(ratio: unknown, min: unknown, max: unknown, field: string):
 
 const PODS_ONLY = ['cpu', 'memory', 'pods']
 const POD_COUNTS = ['requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']
-/** What can be counted of the objects in a scope. */
+/** Countable resources of the objects in a scope. */
 const SCOPED: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   BestEffort: new Set(['pods']),
   ...Object.fromEntries(
@@ -176,7 +176,7 @@ function scopeErrors(spec: Fields): FieldError[] {
     ...misplaced(scope).map(() => fieldError.invalid('spec.scopes', scopes, 'unsupported scope applied to resource')),
   ])
   errors.push(...conflicts(scopes, 'spec.scopes'))
-  // told without indexes, as upstream does
+  // reported without indexes, as upstream does
   const path = 'spec.scopeSelector.matchExpressions'
   const expressions = records(spec, 'scopeSelector', 'matchExpressions')
   for (const expression of expressions) {

@@ -1,4 +1,4 @@
-/** What claims on devices and slices of devices have in common: names, lists with bounds, configuration, tolerations. */
+/** Common parts of claims on devices and slices of devices: names, lists with bounds, configuration, tolerations. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/names.ts'

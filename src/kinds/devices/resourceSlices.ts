@@ -83,7 +83,7 @@ const slices: Strategy = {
 
 export const resourceSliceStrategies: Strategies = { 'resource.k8s.io/resourceslices': slices }
 
-/** Which nodes the devices are reached from is said in exactly one way. */
+/** Exactly one field gives the nodes from which the devices are reached. */
 function validateNodes(spec: Fields): FieldError[] {
   const rule = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
   const terms = list(spec, 'nodeSelector', 'nodeSelectorTerms')

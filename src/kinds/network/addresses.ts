@@ -1,13 +1,13 @@
 /**
- * IP addresses and ranges (CIDR) in objects. Fields that have always been there take any form of an address but those that two
- * programs could read differently; newer fields take the canonical form only.
+ * IP addresses and ranges (CIDR) in objects. Fields of the first releases take any form of an address but those that two programs could
+ * read differently. Newer fields take the canonical form only.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { when } from '../shapes.ts'
 
-/** Parsed as loosely as upstream has always done; what is wrong with it is told by {@link addressErrors}. */
+/** Parsed as loosely as upstream has always done; {@link addressErrors} reports its faults. */
 interface Address {
   version: 4 | 6
   /** Without leading zeros. */
@@ -155,7 +155,7 @@ function textOf(bytes: readonly number[], version: 4 | 6): string {
   return `${groups.slice(0, longest.index).join(':')}::${groups.slice(longest.index + longest[0].length).join(':')}`
 }
 
-/** What upstream warns of where it lets any form through: one address that has several texts. */
+/** Upstream's warnings where it lets any form through: one address that has several texts. */
 export function addressWarnings(value: string, field: string): string[] {
   if (isIP(value) !== 6) return []
   const canonical = canonicalText(value, 6)

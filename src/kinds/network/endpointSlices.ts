@@ -89,7 +89,7 @@ function validateEndpoint(endpoint: Fields, rule: AddressRule, path: string): Fi
 
 interface AddressRule {
   type: string
-  /** What is stored. */
+  /** Addresses of the stored object. */
   known: ReadonlySet<string>
 }
 

@@ -54,7 +54,7 @@ function familyErrors(families: readonly string[]): FieldError[] {
   })
 }
 
-/** `first` are those after which nothing more can be said about the addresses. */
+/** `first` are faults that end the validation of the addresses. */
 function addressErrors(ips: readonly string[], old: readonly string[]): { first: FieldError[]; last: FieldError[] } {
   const first: FieldError[] = []
   for (const [i, ip] of ips.entries()) {

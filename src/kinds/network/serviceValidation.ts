@@ -24,7 +24,7 @@ const MAX_AFFINITY = 86400
 const isHeadless = (spec: Fields): boolean =>
   list(spec, 'clusterIPs').length === 1 && list(spec, 'clusterIPs')[0] === 'None'
 
-/** Reached from outside: how its traffic comes in can be said. */
+/** Reached from outside: the entry of its traffic is configurable. */
 export const isExternal = (spec: Fields): boolean =>
   spec.type === 'LoadBalancer' ||
   spec.type === 'NodePort' ||
@@ -99,7 +99,7 @@ function portErrors(ports: readonly Fields[]): FieldError[] {
       ...oneOf(str(port, 'protocol'), `${path}.protocol`, PROTOCOLS),
       ...portOrName(port.targetPort, `${path}.targetPort`),
       ...(has(port, 'appProtocol') ? invalidBy(qualifiedName, str(port, 'appProtocol'), `${path}.appProtocol`) : []),
-      // asked of the allocator upstream
+      // the allocator validates it upstream
       ...(isEmpty(port.nodePort) ? [] : portNumber(port.nodePort, `${path}.nodePort`)),
     ]
   })
@@ -135,7 +135,7 @@ function affinityErrors(spec: Fields): FieldError[] {
   return [...errors, fieldError.invalid(`${path}.clientIP.timeoutSeconds`, seconds, detail)]
 }
 
-/** What was accepted once stays accepted. */
+/** A value that was accepted once stays accepted. */
 function externalIps(ips: readonly string[], known: ReadonlySet<string>): FieldError[] {
   return ips.flatMap((ip, i) => {
     const field = `spec.externalIPs[${i}]`

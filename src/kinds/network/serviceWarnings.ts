@@ -1,4 +1,4 @@
-/** What upstream warns of when it takes a Service or Endpoints. */
+/** Upstream's warnings for a Service or Endpoints. */
 
 import { list, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** Services and Endpoints. What they are given by the server is in `serviceNetwork/`. */
+/** Services and Endpoints. Values of the server are in `serviceNetwork/`. */
 import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
@@ -131,12 +131,12 @@ function subsetErrors(subset: Fields, path: string, known: ReadonlySet<string>):
 
 export const serviceStrategies: Strategies = { '/services': services, '/endpoints': endpoints }
 
-/** Who says one address says it in both fields. */
+/** A single address stands in both fields. */
 function pairAddresses(spec: Fields): void {
   if (str(spec, 'clusterIP') !== '' && list(spec, 'clusterIPs').length === 0) spec.clusterIPs = [spec.clusterIP]
 }
 
-/** What was allocated stays when the client leaves it out and still needs it. */
+/** Allocated values stay when the client leaves them out and the Service still needs them. */
 function keepAllocated(object: KubeObject, old: KubeObject): void {
   const now = ensure(object, 'spec')
   const before = record(old, 'spec')
@@ -156,7 +156,7 @@ function keepAllocated(object: KubeObject, old: KubeObject): void {
   }
 }
 
-/** What the former type needed and this one cannot have goes, unless the client asks for a change of it. */
+/** Values that the former type needed and this one cannot have go, unless the client changes them. */
 function dropUnused(now: Fields, before: Fields): void {
   const drop = (had: boolean, needed: boolean, ...fields: readonly string[]): void => {
     if (!had || needed) return

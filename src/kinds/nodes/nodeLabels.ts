@@ -38,7 +38,7 @@ function elderKey(key: string, field: string): string[] {
   return message === undefined ? [] : [`${field}: ${key} is ${message}`]
 }
 
-/** @param judgeValues whether values that no label can have are told; elsewhere they are errors */
+/** @param judgeValues whether impossible values of labels give warnings; elsewhere they are errors */
 export function termWarnings(term: Fields, path: string, judgeValues: boolean): string[] {
   return records(term, 'matchExpressions').flatMap((expression, i) => {
     const here = `${path}.matchExpressions[${i}]`

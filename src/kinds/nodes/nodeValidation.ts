@@ -55,7 +55,7 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldErro
   return [...errors, fieldError.forbidden('spec.externalID', 'may not be updated')]
 }
 
-/** What it was for is gone; only those who had it keep it. */
+/** Its feature is gone; only nodes that had it keep it. */
 export function dropConfigSource(node: KubeObject): void {
   delete record(node, 'spec').configSource
 }

@@ -4,7 +4,7 @@ import { type Fields, has, list, num, record, records, str } from '../../apimach
 import { invalidBy, nonNegative, portNumber, portOrName, required } from '../checks.ts'
 import type { PodScope } from './podScope.ts'
 
-/** What containers that keep running may have, and others not. */
+/** Fields of containers that keep running alone. */
 export const RUNNING_ONLY = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
 /** Lifecycle and probes. @param path the container's */
@@ -30,7 +30,7 @@ const SIGNALS: readonly string[] = [
   ...['SIGUSR1', 'SIGUSR2', 'SIGVTALRM', 'SIGWINCH', 'SIGXCPU', 'SIGXFSZ'],
 ].sort()
 
-/** Which signals there are depends on the system, so it has to be said. */
+/** The valid signals depend on the operating system, which is required then. */
 function stopSignal(signal: string, field: string, spec: Fields): FieldError[] {
   if (!has(spec, 'os')) {
     return [fieldError.forbidden(field, 'may not be set for containers with empty `spec.os.name`')]

@@ -1,4 +1,4 @@
-/** `volumeMounts` and `volumeDevices` of containers. Some errors are told about the whole list, as upstream does. */
+/** `volumeMounts` and `volumeDevices` of containers. Some errors concern the whole list, as upstream has it. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, records, str } from '../../apimachinery/fields.ts'
 import { choice } from '../shapes.ts'

@@ -49,7 +49,7 @@ export function validateInitContainers(scope: PodScope): FieldError[] {
   })
 }
 
-/** What an ephemeral container cannot have: it is a guest. */
+/** Fields that an ephemeral container cannot have: it is a guest. */
 const NOT_EPHEMERAL = [
   ...['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'],
   ...['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'],
@@ -81,7 +81,7 @@ export function validateEphemeralContainers(scope: PodScope): FieldError[] {
 const isSaid = (value: unknown): boolean =>
   !isEmpty(value) && (typeof value !== 'object' || value === null || Object.keys(value).length > 0)
 
-/** Pods alone are told so, templates never were. */
+/** Pods alone report it, templates never did. */
 export function imageSpaces(container: Fields, path: string): FieldError[] {
   const image = str(container, 'image')
   if (image === image.trim()) return []
@@ -95,7 +95,7 @@ function takenName(container: Fields, names: Set<string>, path: string): FieldEr
   return []
 }
 
-/** What all kinds of containers have in common. */
+/** Common rules of all kinds of containers. */
 function validateContainer(container: Fields, path: string, scope: PodScope): FieldError[] {
   return [
     ...requiredName(str(container, 'name'), `${path}.name`),
@@ -176,13 +176,13 @@ function restartRules(container: Fields, path: string): FieldError[] {
   return errors
 }
 
-/** An enumeration whose absence is told as the empty text. */
+/** An enumeration whose absence is reported as the empty text. */
 function mustBe(object: Fields, path: string, member: string, supported: readonly string[]): FieldError[] {
   const value = str(object, member)
   return supported.includes(value) ? [] : [fieldError.notSupported(`${path}.${member}`, value, supported)]
 }
 
-/** Told about the whole list, as upstream does. */
+/** Reported for the whole list, as upstream does. */
 function resizePolicies(container: Fields, path: string, { spec }: PodScope): FieldError[] {
   const errors: FieldError[] = []
   const seen = new Set<string>()

@@ -74,7 +74,7 @@ export function resourceReference(reference: Fields, path: string, inVolume: boo
   return [...errors, fieldError.invalid(`${path}.divisor`, resource, rule[2])]
 }
 
-/** `items` of a volume: told at the volume, without their index, as upstream does. */
+/** `items` of a volume: reported at the volume, without their index, as upstream does. */
 export function downwardItems(source: Fields, path: string): FieldError[] {
   return records(source, 'items').flatMap(item => downwardItem(item, path))
 }

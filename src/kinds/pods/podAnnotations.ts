@@ -66,7 +66,7 @@ function seccomp(profile: string, field: string): FieldError[] {
   return [fieldError.invalid(field, profile, 'must be a valid seccomp profile')]
 }
 
-/** Where a profile is said both ways it must be the same one. @param path of the spec */
+/** A profile that both fields set must be the same one. @param path of the spec */
 export function profilesAgree(annotations: Annotations, spec: Fields, path: string): FieldError[] {
   const ofPod = securityOf(spec)
   const errors = agree('seccomp', annotations[SECCOMP_POD], ofPod.seccompProfile, `${path}.securityContext`)

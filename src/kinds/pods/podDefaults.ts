@@ -40,7 +40,7 @@ function defaultPodSpec(spec: Fields): void {
   canonicalQuantities(spec.overhead)
 }
 
-/** What a whole pod asks for by itself. */
+/** Resources that a whole pod may request by itself. */
 const SUMMED = new Set(['cpu', 'memory'])
 
 /** A pod that says limits of its own asks for what its containers ask for together, else for as much as it may have. */
@@ -58,7 +58,7 @@ function defaultPodRequests(pod: Fields, spec: Fields): void {
   if (Object.keys(requests).length > 0) resources.requests = requests
 }
 
-/** What holds for pods, not for templates. */
+/** Defaults of pods, not of templates. */
 export function defaultPod(pod: Fields): void {
   const spec = ensure(pod, 'spec')
   defaultPodSpec(spec)
@@ -95,7 +95,7 @@ function defaultContainer(container: Fields): void {
   for (const hook of ['postStart', 'preStop']) defaultHttpGet(record(container, 'lifecycle', hook))
 }
 
-/** `latest`, said or meant; a digest pins the image whatever its tag. */
+/** `latest`, explicit or by default; a digest pins the image whatever its tag. */
 function isLatest(image: string): boolean {
   if (image.includes('@')) return false
   const tag = /:([^:/]+)$/.exec(image)?.[1]

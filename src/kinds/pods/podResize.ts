@@ -86,7 +86,7 @@ function validateResize(pod: KubeObject, old: KubeObject): FieldError[] {
   return errors
 }
 
-/** Of the pod as a whole; upstream writes its empty path so. */
+/** Error for the pod as a whole; upstream writes its empty path so. */
 export function wholly(detail: string): FieldError {
   return fieldError.forbidden('[]', detail)
 }

@@ -1,13 +1,13 @@
-/** What the rules of one part of a pod spec need to know of the rest of it. */
+/** Context that the rules of one part of a pod spec need. */
 import { type Fields, has, record, records, str } from '../../apimachinery/fields.ts'
 
 export interface PodScope {
   readonly spec: Fields
-  /** Of the spec, such as `spec.template.spec`. */
+  /** Path of the spec, such as `spec.template.spec`. */
   readonly path: string
   /** Some rules are for pods alone: templates were always allowed more. */
   readonly isPod: boolean
-  /** Of the pod; empty for templates. */
+  /** Name of the pod; empty for templates. */
   readonly podName: string
   /** Those without faults, by name. */
   readonly volumes: ReadonlyMap<string, Fields>

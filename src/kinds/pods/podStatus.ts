@@ -24,7 +24,7 @@ const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
 const NOT_NEGATIVE = 'must be a non-negative integer'
 const NOT_AN_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 
-/** What Go's structs say without being asked: times that are not there, and states that are nothing. */
+/** Fields that Go's structs always write: times that are absent, and states that are empty. */
 export function completePodStatus(status: Fields): void {
   pairAddresses(status)
   for (const condition of records(status, 'conditions')) setTimes(condition, 'lastProbeTime', 'lastTransitionTime')
@@ -51,7 +51,7 @@ function setTimes(holder: Fields, ...names: readonly string[]): void {
   for (const name of names) holder[name] ??= null
 }
 
-/** Elder kubelets leave out what the server said, and what they do not know. */
+/** Elder kubelets leave out the server's own fields, and unknown ones. */
 export function preparePodStatus(pod: KubeObject, old: KubeObject): void {
   const [status, before] = [record(pod, 'status'), record(old, 'status')]
   if (str(before, 'qosClass') !== '') setIfEmpty(status, 'qosClass', before.qosClass)
@@ -139,7 +139,7 @@ function claimErrors(status: Fields, spec: Fields): FieldError[] {
   })
 }
 
-/** One address of each family at most. What was there before may stay as it is. */
+/** One address of each family at most. An earlier value may stay as it is. */
 function addressErrors(status: Fields, before: Fields, field: string): FieldError[] {
   const path = `status.${field}`
   const addresses = records(status, field).map(address => str(address, 'ip'))

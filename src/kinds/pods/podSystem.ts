@@ -1,4 +1,4 @@
-/** What a pod may not have on one operating system, and what host namespaces exclude. */
+/** Fields that a pod may not have on one operating system, and those that host namespaces exclude. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, record, records, str } from '../../apimachinery/fields.ts'
 import { allContainers, type PodScope, securityOf } from './podScope.ts'
@@ -88,7 +88,7 @@ export function operatingSystem({ spec, path }: PodScope): FieldError[] {
   ]
 }
 
-/** `hostPID: false` and no sysctls are as if they were not said. */
+/** `hostPID: false` and an empty list of sysctls count as absent. */
 function isSet(holder: Fields, field: string): boolean {
   if (field === 'hostPID' || field === 'hostIPC') return holder[field] === true
   return has(holder, field) && (field !== 'sysctls' || list(holder, field).length > 0)

@@ -1,4 +1,4 @@
-/** What may change in a pod once it is there, by a plain update; sub-resources may change more. */
+/** Changes that a plain update may make to an existing pod; sub-resources may change more. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -132,7 +132,7 @@ function onlyAdds(now: Fields, before: Fields): boolean {
   })
 }
 
-/** What only a new pod is held to. */
+/** Rules for new pods only. */
 export function validateNewPod(pod: KubeObject): FieldError[] {
   const spec = record(pod, 'spec')
   const errors: FieldError[] = []

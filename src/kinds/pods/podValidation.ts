@@ -47,7 +47,7 @@ export function validatePodTemplate(template: unknown, path: string): FieldError
   return errors
 }
 
-/** What holds for a pod at any time, and not for templates. */
+/** Rules for a pod at any time, and not for templates. */
 export function validatePod(pod: KubeObject): FieldError[] {
   const spec = record(pod, 'spec')
   const errors = [
@@ -71,7 +71,7 @@ export function validatePod(pod: KubeObject): FieldError[] {
   return errors
 }
 
-/** What a new pod says twice must agree. */
+/** Duplicate fields of a new pod must agree. */
 export function validatePodProfiles(pod: KubeObject): FieldError[] {
   return profilesAgree(annotationsOf(pod), record(pod, 'spec'), 'spec')
 }
@@ -167,7 +167,7 @@ function resourceClaims({ spec, path }: PodScope): FieldError[] {
   })
 }
 
-/** What a pod asks for as a whole has to hold its containers. */
+/** Requests of a pod as a whole have to hold its containers. */
 function podResources({ spec, path }: PodScope): FieldError[] {
   if (!has(spec, 'resources')) return []
   const here = `${path}.resources`

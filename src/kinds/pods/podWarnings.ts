@@ -1,5 +1,5 @@
 /**
- * What upstream warns of in pods and templates: fields and annotations that do nothing any more, and things said twice.
+ * Upstream's warnings for pods and templates: fields and annotations without effect, and duplicates.
  * @see https://kubernetes.io/blog/2020/09/03/warnings/
  */
 
@@ -12,7 +12,7 @@ import { APP_ARMOR, annotationsOf, SECCOMP_CONTAINER, SECCOMP_POD } from './podA
 import { allContainers, securityOf } from './podScope.ts'
 import { isFractional } from './resources.ts'
 
-/** Of a pod that is created. */
+/** Warnings for a new pod. */
 export function podWarnings(pod: KubeObject): string[] {
   const name = pod.metadata.name ?? ''
   const about =
@@ -21,7 +21,7 @@ export function podWarnings(pod: KubeObject): string[] {
   return [...(wrong.length > 0 ? [`${about} [${wrong.join(' ')}]`] : []), ...warningsOf(pod, '')]
 }
 
-/** Of a template. @param path such as `spec.template` */
+/** Warnings for a template. */
 function podTemplateWarnings(template: unknown, path: string): string[] {
   return warningsOf(template, `${path}.`)
 }
@@ -56,7 +56,7 @@ const DEAD_VOLUMES: Readonly<Record<string, string>> = {
   cephfs: 'deprecated in v1.28, non-functional in v1.31+',
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 }
-/** Whose names in Go differ from those in JSON. */
+/** Volumes whose names in Go differ from those in JSON. */
 const VOLUME_NAMES: Readonly<Record<string, string>> = { storageos: 'storageOS' }
 
 /** `prefix` is empty for pods; else it ends with a dot. */
@@ -150,7 +150,7 @@ function volumeWarnings(volume: Fields, path: string): string[] {
   ]
 }
 
-/** Of a claim's spec, wherever it stands. */
+/** Warnings for a claim's spec, wherever it stands. */
 export function claimSpecWarnings(spec: Fields, path: string): string[] {
   return ['requests', 'limits'].flatMap(list => {
     const amount = record(spec, 'resources', list).storage
@@ -231,7 +231,7 @@ function appArmorWarnings(
   return [`${note(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`]
 }
 
-/** A variable said again, unless it adds to what was there. */
+/** A repeated variable, unless it adds to the earlier value. */
 function hiddenVariables(variables: readonly Fields[], path: string): string[] {
   const seen = new Set<string>()
   return variables.flatMap((variable, i) => {

@@ -31,7 +31,7 @@ const isNative = (name: string): boolean => !name.includes('/') || name.includes
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
 
-/** Of these a request may be lower than the limit. */
+/** Resources whose request may be lower than the limit. */
 export const overcommits = (name: string): boolean => isNative(name) && !isHugePage(name)
 
 /** A standard name, or one with a domain. */
@@ -100,7 +100,7 @@ export function resourceList(
 interface RequirementsOptions {
   /** Names that the pod's `resourceClaims` define. */
   claims?: ReadonlySet<string>
-  /** Of the pod as a whole. */
+  /** True for the pod as a whole. */
   wholePod?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What a printer of a built-in kind is: a list of columns, each with the function that fills its cell. */
+/** Printer of a built-in kind: a list of columns, each with the function that fills its cell. */
 
 import { at, type Fields, str } from '../../apimachinery/fields.ts'
 import type { Json } from '../../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** What became of objects in clusters: by what they are about, as their own names say it in one long word. */
+/** Outcomes of objects in clusters: by their subject, as their own names are one long word. */
 import { at, list, str } from '../../apimachinery/fields.ts'
 import { ageColumn, column, nameColumn, type Printer } from './printer.ts'
 

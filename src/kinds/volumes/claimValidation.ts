@@ -35,7 +35,7 @@ export function validateClaimSpec(spec: Fields, path: string, options: ClaimOpti
   return [...errors, ...sourcesAgree(spec, path), ...className(spec, path, 'volumeAttributesClassName')]
 }
 
-/** The modes that are said; that none is said is told elsewhere. */
+/** The modes that are set; their absence is reported elsewhere. */
 export function accessModes(spec: Fields, path: string): FieldError[] {
   const modes = list(spec, 'accessModes').map(String)
   const field = `${path}.accessModes`

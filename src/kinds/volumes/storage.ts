@@ -72,7 +72,7 @@ const attributesClasses: Strategy = {
     }),
 }
 
-/** What of a driver may change, and then counts as a new generation. */
+/** Fields of a driver that may change, and then count as a new generation. */
 const DRIVER_SETTINGS = ['tokenRequests', 'requiresRepublish', 'seLinuxMount', 'nodeAllocatableUpdatePeriodSeconds']
 
 const drivers: Strategy = {

@@ -9,9 +9,9 @@ import { downwardItem } from '../pods/fieldReferences.ts'
 import { fileMode, ownPath } from '../pods/filePaths.ts'
 import { validateClaimSpec } from './claimValidation.ts'
 
-/** What the rules know of the volume around a source. */
+/** Context of the volume around a source. */
 export interface VolumeContext {
-  /** Of the volume, such as `spec.volumes[0]`; of a PersistentVolume it is `spec`. */
+  /** Path of the volume, such as `spec.volumes[0]`; for a PersistentVolume it is `spec`. */
   path: string
   name: string
   /** Empty in templates and PersistentVolumes. */
@@ -31,8 +31,8 @@ const FOREIGN = /[,;*&$|\s]/
 const BEGINNING = /iqn\.\d{4}-\d{2}\.[A-Za-z0-9-.]/
 
 /**
- * `/iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/`, as upstream has it. That begins anywhere: tried from everywhere, a long
- * text of many beginnings takes hours. So it is asked of what stands before each colon, from its last other sign on.
+ * `/iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/`, as upstream has it. That begins anywhere: tried from everywhere, a long text of
+ * many beginnings takes hours. Only the text before each colon is matched, from its last other sign on.
  */
 function isQualifiedName(value: string): boolean {
   const parts = value.split(':')
@@ -140,7 +140,7 @@ const PROJECTIONS = [
 export function projected(source: Fields, path: string): FieldError[] {
   const errors = fileMode(source, path, 'defaultMode')
   const taken = new Set<string>()
-  /** Told about the whole volume, as upstream does. */
+  /** Reported for the whole volume, as upstream does. */
   const claim = (file: string, shown: string): void => {
     if (file !== '' && taken.has(file)) errors.push(fieldError.invalid(path, shown, 'conflicting duplicate paths'))
     taken.add(file)
@@ -177,7 +177,7 @@ export function projected(source: Fields, path: string): FieldError[] {
   return errors
 }
 
-/** The path of the file is told at the volume, without an index. */
+/** The path of the file is reported at the volume, without an index. */
 function tokenProjection(token: Fields, path: string, volume: string): FieldError[] {
   const errors: FieldError[] = []
   const field = `${path}.expirationSeconds`

@@ -179,9 +179,9 @@ const monitors: Rule = (source, path) =>
 interface Source {
   name: string
   rule: Rule
-  /** Where faults inside are told, if not under its name. */
+  /** Field for faults inside, if not its own name. */
   inside?: string
-  /** Where it is told that there is one too many. */
+  /** Field for the fault that there is one too many. */
   extra?: string
 }
 const of = (name: string, rule: Rule, odd: Partial<Source> = {}): Source => ({ name, rule, ...odd })
@@ -238,7 +238,7 @@ const S: Readonly<Record<string, Source>> = Object.fromEntries(
     of('local', local),
   ].map(source => [source.name, source]),
 )
-/** Of two, the later one is the one too many. */
+/** In a pair, the later one is the one too many. */
 const IN_PODS = Object.keys(S).filter(name => name !== 'local')
 const IN_PERSISTENT_VOLUMES = [
   ...['hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte'],

@@ -34,7 +34,7 @@ export function defaultClaim(claim: Fields): void {
   setDefault(spec, 'volumeMode', 'Filesystem')
   canonicalQuantities(record(spec, 'resources').requests)
   canonicalQuantities(record(spec, 'resources').limits)
-  // either field names where the data comes from; local sources are told in both
+  // either field names the source of the data; local sources appear in both
   if (isRecord(spec.dataSource) && !has(spec, 'dataSourceRef')) spec.dataSourceRef = cloneJson(spec.dataSource)
   else if (isRecord(spec.dataSourceRef) && !has(spec, 'dataSource') && !has(spec.dataSourceRef, 'namespace')) {
     spec.dataSource = cloneJson(spec.dataSourceRef)
@@ -119,7 +119,7 @@ export function attributesClassOfVolume(spec: Fields, path: string): FieldError[
   return [...errors, fieldError.required(`${path}.csi`, 'has to be specified when using volumeAttributesClassName')]
 }
 
-/** `/`, also said as `//` or `/a/..`. */
+/** `/`, also as `//` or `/a/..`. */
 function isRoot(path: string): boolean {
   const parts: string[] = []
   for (const part of path.split('/')) {
@@ -211,7 +211,7 @@ function claimOptions(old: KubeObject | undefined): ClaimOptions {
 const CLAIM_RULE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 
-/** A claim may be bound (volumeName said once), grown once bound, and given another attributes class. */
+/** A claim may be bound (volumeName is set once), grown once bound, and given another attributes class. */
 function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const now = cloneJson(record(object, 'spec'))
   const before = cloneJson(record(old, 'spec'))

@@ -53,7 +53,7 @@ const ZONE_IN_SCHEDULE =
 
 export const cronJobStrategies: Strategies = { 'batch/cronjobs': cronJobs }
 
-/** Bytes. What a schedule can say fits into a quarter of it. */
+/** Bytes. A full schedule fits into a quarter of it. */
 export const MAX_SCHEDULE = 2048
 
 /** `zonedBefore`: the schedule that is replaced names its zone itself, as schedules once could. */

@@ -1,5 +1,5 @@
 /**
- * What jobs say about failures and success: pod failure policies, success policies, limits of indexed jobs.
+ * Rules of jobs for failure and success: pod failure policies, success policies, limits of indexed jobs.
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/job/
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'

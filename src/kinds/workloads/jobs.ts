@@ -1,4 +1,4 @@
-/** Jobs. What they say about failure and success is in `jobPolicies.ts`. */
+/** Jobs. Their rules for failure and success are in `jobPolicies.ts`. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
@@ -30,7 +30,7 @@ const JOB_COUNTS = [
 const STATUS_COUNTS = ['active', 'succeeded', 'failed', 'ready', 'terminating']
 const REPLACEMENT_POLICIES = ['Failed', 'TerminatingOrFailed']
 const MAX_MANAGER_NAME = 63
-/** What a job writes on its pods: its uid and name, each in today's and the elder form. */
+/** Labels that a job writes on its pods: its uid and name, each in today's and the elder form. */
 const OWN_LABELS = {
   uid: ['controller-uid', 'batch.kubernetes.io/controller-uid'],
   name: ['job-name', 'batch.kubernetes.io/job-name'],
@@ -50,7 +50,7 @@ const jobs = withStatus({
   applyDefaults(object) {
     const spec = ensure(object, 'spec')
     defaultJobSpec(spec)
-    // one pod, done once, unless either number was said
+    // one pod, done once, unless either number is set
     if (!has(spec, 'completions') && !has(spec, 'parallelism')) setDefaults(spec, { completions: 1, parallelism: 1 })
     setDefaults(spec, { parallelism: 1, completionMode: 'NonIndexed', suspend: false })
     if (!has(spec, 'backoffLimit')) spec.backoffLimit = has(spec, 'backoffLimitPerIndex') ? 2147483647 : 6
@@ -93,7 +93,7 @@ const jobs = withStatus({
 
 export const jobStrategies: Strategies = { 'batch/jobs': jobs }
 
-/** Of a job, and of those that a CronJob makes. */
+/** Defaults of a job, and of those that a CronJob makes. */
 export function defaultJobSpec(spec: Fields): void {
   defaultPodTemplate(ensure(spec, 'template'))
 }
@@ -109,7 +109,7 @@ function selectByOwnUid(object: KubeObject, spec: Fields, template: Fields): voi
   setDefault(ensure(selector, 'matchLabels'), 'batch.kubernetes.io/controller-uid', uid)
 }
 
-/** Labels and selector as `selectByOwnUid` makes them; somebody may have said others. */
+/** Labels and selector as `selectByOwnUid` makes them; authors may have set others. */
 function validateGenerated(object: KubeObject, spec: Fields): FieldError[] {
   if (spec.manualSelector === true || !has(spec, 'selector')) return []
   const { uid = '', name = '' } = object.metadata
@@ -144,7 +144,7 @@ function validateJobSelector(spec: Fields): FieldError[] {
   ]
 }
 
-/** What any job must be, whoever makes it. @param path such as `spec` */
+/** Rules for any job, whoever makes it. @param path such as `spec` */
 export function validateJobSpec(spec: Fields, path: string): FieldError[] {
   const errors = nonNegative(spec, path, ...JOB_COUNTS)
   if (has(spec, 'maxFailedIndexes') && !has(spec, 'backoffLimitPerIndex')) {

@@ -1,4 +1,4 @@
-/** What upstream warns of when kinds that make pods are written. */
+/** Upstream's warnings for kinds that make pods. */
 import { dns1123Label } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 

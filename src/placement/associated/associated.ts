@@ -56,7 +56,7 @@ export const MAX_ASSOCIATED_KINDS = 64
 /** Owners from an object to the one that was placed. */
 export const MAX_OWNER_STEPS = 8
 
-/** Kinds between an object and the placed one. Who reads any associated objects reads the owners of these. */
+/** Kinds between an object and the placed one. A right to read any associated objects is a right to read their owners. */
 export const OWNER_KINDS: readonly GroupResource[] = [
   ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(resource => ({ group: 'apps', resource })),
   { group: 'batch', resource: 'jobs' },

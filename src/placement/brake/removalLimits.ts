@@ -1,4 +1,4 @@
-/** How much may go from clusters at once although nobody asked for it by name. Pure. */
+/** Bounds on removals from clusters that no deletion by name requests. Pure. */
 
 /** More copies than these within {@link WINDOW_MS} are held. */
 export const MAX_REMOVED = 50
@@ -9,7 +9,7 @@ export const WINDOW_MS = 10_000
 export interface RemovalsAtOnce {
   /** The copies that go, or have gone within the window, by mailbox. */
   readonly byMailbox: ReadonlyMap<string, { readonly size: number }>
-  /** Whether anything of the space stays there. Asked only where it matters. */
+  /** Whether anything of the space stays there. Evaluated only where it matters. */
   readonly remains: (mailbox: string) => boolean
 }
 

@@ -43,12 +43,12 @@ export function pinnedTo({ status }: KubeObject): string | undefined {
   return isRecord(status) && typeof status.cluster === 'string' && status.cluster !== '' ? status.cluster : undefined
 }
 
-/** What the InventoryBinding of an inventory is called if nobody says otherwise: `root:a:imw` is `a-imw`. */
+/** Default name of an inventory's InventoryBinding: `root:a:imw` is `a-imw`. */
 export function bindingName(path: string): string {
   return shortName(belowRoot(path).replaceAll(':', '-'), MAX_LABEL)
 }
 
-/** What the PlacementGrant for a space is called if nobody says otherwise: `root:a:wmw` is `a.wmw`. */
+/** Default name of the PlacementGrant for a space: `root:a:wmw` is `a.wmw`. */
 export function grantName(path: string): string {
   return shortName(belowRoot(path).replaceAll(':', '.'), MAX_NAME)
 }

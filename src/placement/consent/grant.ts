@@ -1,6 +1,6 @@
 /**
- * What a PlacementGrant allows: to which spaces, on which Locations, which objects down and which up. Grants add up, and each
- * is judged alone: what one allows in part and another in part is not allowed.
+ * Scope of a PlacementGrant: spaces, Locations, objects that go down and objects that go up. Grants add up, and each is judged alone: what
+ * one allows in part and another in part is not allowed.
  */
 
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'

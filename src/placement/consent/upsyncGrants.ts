@@ -1,6 +1,6 @@
 /**
- * Upsync sets of a placement, cut to what the inventory's grants allow to be carried up. What remains matches an object exactly
- * when the set and one rule of a grant do. Pure.
+ * Upsync sets of a placement, cut to what the inventory's grants allow to be carried up. An object matches the rest exactly when the set
+ * and one rule of a grant match it. Pure.
  *
  * Secrets go up by name only. As a configuration cannot say "all but", the core group's `*` is written out without them; no
  * CustomResourceDefinition adds to that group.
@@ -18,7 +18,7 @@ export interface CutSet {
 export interface UpsyncCut {
   /** In the order of the sets that they come from, each once. */
   readonly sets: readonly CutSet[]
-  /** What was asked for by name and is not granted: field and value, in their order; not more than {@link MAX_DENIED}. */
+  /** Fields with the names that no grant allows, in their order; at most {@link MAX_DENIED}. */
   readonly denied: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export function cutUpsync(sets: readonly UpsyncSet[], grants: readonly Grant[]):
   return { sets: [...cut.values()], denied: denied.slice(0, MAX_DENIED) }
 }
 
-/** What both a set and a rule match: one set for Secrets, one for all else. */
+/** Objects that both a set and a rule match: one set for Secrets, one for all else. */
 function meetings(set: UpsyncSet, rule: UpsyncRule): UpsyncSet[] {
   const namespaces = meet(set.namespaces, rule.namespaces)
   const found: UpsyncSet[] = []
@@ -94,7 +94,7 @@ function meetings(set: UpsyncSet, rule: UpsyncRule): UpsyncSet[] {
   return found
 }
 
-/** What is in both lists; absent or with `*` a list holds everything. */
+/** The common elements of two lists; a list that is absent or has `*` holds everything. */
 function meet(asked: readonly string[], allowed: readonly string[] | undefined): string[] {
   const any = allowed === undefined || allowed.includes(ALL)
   if (asked.includes(ALL)) return any ? [ALL] : [...new Set(allowed)]

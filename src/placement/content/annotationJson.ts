@@ -1,4 +1,4 @@
-/** What the center says to a syncer in annotations of a copy: lists, as JSON. */
+/** Annotations of a copy that carry lists from the center to a syncer, as JSON. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 /** `undefined` where there is none, or what is there nobody of us wrote: the center puts back what somebody changed. */

@@ -39,7 +39,7 @@ export function asAuthored(source: KubeObject): KubeObject {
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(own) } }
 }
 
-/** What the server gives belongs to no field manager; what somebody asked for does. */
+/** Values of the server belong to no field manager; requested values do. */
 function withoutGiven(spec: Fields, claims: readonly Fields[]): Fields {
   const claimed = (field: string): boolean => claims.some(claim => `f:${field}` in claim)
   const { ports } = spec
@@ -95,7 +95,7 @@ function isKeyOf(key: string, port: Fields): boolean {
   return isRecord(parts) && Object.entries(parts).every(([field, value]) => port[field] === value)
 }
 
-/** What managers of the object itself, not of its sub-resources, say that they set in the spec. */
+/** Fields of the spec that managers of the object itself, not of its sub-resources, set. */
 function claimsOnSpec({ metadata }: KubeObject): Fields[] {
   return (metadata.managedFields ?? []).flatMap(({ fieldsV1, subresource }) => {
     const spec = isRecord(fieldsV1) ? fieldsV1['f:spec'] : undefined
@@ -143,9 +143,9 @@ function mountsOf(container: Fields): Fields[] {
 }
 
 /**
- * An object without what nobody said: each cluster fills in its own defaults, and what somebody there sets in their place is theirs.
- * `source` is the object as its space's server gave it, `object` what was made of it for a destination: what a Customizer
- * changed is said. Of a source that nothing is known of, all is.
+ * An object without the fields that its author left open: each cluster fills in its own defaults, and values set there stay. `source` is
+ * the object as its space's server gave it, `object` its adaptation to a destination: values of a Customizer count as set. Without a known
+ * source, every field counts as set.
  */
 export function withoutDefaults(object: KubeObject, source: KubeObject): KubeObject {
   const defaulted = defaultedFields(source)

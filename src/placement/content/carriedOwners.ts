@@ -1,7 +1,7 @@
 /**
- * The owners of an object that go where it goes, on its copy in a mailbox. They are told in an annotation and not in
- * `ownerReferences`: a reference names a uid, every server gives its own, and in a mailbox, where nothing acts, it would make
- * the garbage collector act. The syncer makes references of them, with the uids of its cluster.
+ * The owners of an object that go where it goes, on its copy in a mailbox. An annotation carries them, not `ownerReferences`. A reference
+ * names a uid, and every server gives its own. In a mailbox, where nothing acts, it would make the garbage collector act. The syncer makes
+ * references of them, with the uids of its cluster.
  */
 
 import { objects, str } from '../../apimachinery/fields.ts'
@@ -21,12 +21,12 @@ export interface CarriedOwner extends GroupResource {
 /** More of one object do not travel: each is looked up in the cluster. */
 export const MAX_CARRIED_OWNERS = 32
 
-/** What the annotation says; `undefined` where there is nothing to say. */
+/** Text of the annotation; `undefined` without owners. */
 export function carriedOwnersText(owners: readonly CarriedOwner[]): string | undefined {
   return owners.length === 0 ? undefined : JSON.stringify(owners.slice(0, MAX_CARRIED_OWNERS))
 }
 
-/** What a copy's annotation says; what nobody of us wrote says nothing. */
+/** Owners in a copy's annotation; none where the annotation is not Orrery's. */
 export function carriedOwnersOf(copy: Readonly<KubeObject>): CarriedOwner[] {
   return objects(annotationJson(copy, OWNER_REFERENCES_ANNOTATION))
     .slice(0, MAX_CARRIED_OWNERS)
@@ -40,7 +40,7 @@ export function carriedOwnersOf(copy: Readonly<KubeObject>): CarriedOwner[] {
     }))
 }
 
-/** Of a reference, or what is carried of it: what it says beside whom it is to. */
+/** Flags of a reference, or of its carried form, beside the identity of the owner. */
 export function flagsOf(owner: {
   readonly controller?: unknown
   readonly blockOwnerDeletion?: unknown

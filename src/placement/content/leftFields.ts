@@ -1,7 +1,7 @@
 /**
- * Fields that an EdgePlacement leaves to the clusters: `spec.ignoreDifferences`, whose pointers are JSON pointers (RFC 6901) with
- * one thing more: elements of lists are named by their keys, `[name=web]`, or all of them, `[*]`, for their places change. A
- * copy in a mailbox carries the pointers in an annotation; the syncer makes the object with all of it and then lets go of these.
+ * Fields that an EdgePlacement leaves to the clusters: `spec.ignoreDifferences`. Pointers are JSON pointers (RFC 6901). Keys name elements
+ * of lists, `[name=web]`, because their places change; `[*]` names all. A copy in a mailbox carries the pointers in an annotation; the
+ * syncer creates the whole object and then releases these fields.
  */
 
 import { EMPTY_SET, type FieldSet, fieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
@@ -18,7 +18,7 @@ type Step =
 
 export type Pointer = readonly Step[]
 
-/** Of one placement, and of all that place one object in one cluster. */
+/** Bound for one placement, and for all that place one object in one cluster. */
 export const MAX_POINTERS = 200
 export const MAX_POINTER_LENGTH = 256
 
@@ -27,7 +27,7 @@ const MAPS_OF_METADATA = ['labels', 'annotations']
 const FREE_MAPS = new Set(['data', 'stringData', 'binaryData', 'metadata'])
 const ELEMENT = /^\[(\*|[\w$-]+=[^,=]*(?:,[\w$-]+=[^,=]*)*)\]$/
 
-/** What is wrong with a pointer, with the remedy; `undefined`: nothing. */
+/** Fault of a pointer, with the remedy; `undefined`: none. */
 export function pointerProblem(text: string): string | undefined {
   if (!text.startsWith('/')) return 'must be a JSON pointer that begins with "/", such as /spec/replicas'
   if (text.length > MAX_POINTER_LENGTH) return `may not be longer than ${MAX_POINTER_LENGTH} characters`
@@ -68,13 +68,13 @@ export function parsePointer(text: string): Pointer | undefined {
   )
 }
 
-/** What a copy's annotation holds; `undefined`: nothing is left. */
+/** Text of a copy's annotation; `undefined`: no field is left. */
 export function leftFieldsText(pointers: Iterable<string>): string | undefined {
   const all = [...new Set(pointers)].sort().slice(0, MAX_POINTERS)
   return all.length === 0 ? undefined : JSON.stringify(all)
 }
 
-/** The pointers of what of a copy is left to its cluster. What nobody of us wrote there leaves nothing. */
+/** The pointers of what of a copy is left to its cluster. An annotation that is not Orrery's leaves nothing. */
 export function leftTexts(copy: Readonly<KubeObject>): string[] {
   return strings(annotationJson(copy, LEFT_FIELDS_ANNOTATION)).slice(0, MAX_POINTERS)
 }
@@ -140,7 +140,7 @@ function isElement(item: unknown, keys: Readonly<Record<string, string>> | undef
   )
 }
 
-/** Of `[name=web]`; `undefined` of `[*]` and of names. */
+/** Keys in `[name=web]`; `undefined` for `[*]` and for names. */
 function keysIn(token: string): Record<string, string> | undefined {
   if (!ELEMENT.test(token) || token === '[*]') return undefined
   const pairs = token.slice(1, -1).split(',')

@@ -1,4 +1,4 @@
-/** Which fields a placement leaves to the clusters: `spec.ignoreDifferences`. What of it cannot be read leaves nothing. */
+/** Which fields a placement leaves to the clusters: `spec.ignoreDifferences`. Malformed rules leave nothing. */
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { MAX_POINTERS, pointerProblem } from './leftFields.ts'
 
@@ -25,7 +25,7 @@ export function leftRules(spec: Readonly<Record<string, unknown>>): LeftRule[] {
   })
 }
 
-/** What the rules say of an object. */
+/** Pointers that the rules give for an object. */
 export function leftOf(
   rules: readonly LeftRule[],
   object: Readonly<Record<'group' | 'kind' | 'namespace' | 'name', string>>,

@@ -1,9 +1,9 @@
 /**
- * What a mailbox's copy of an object looks like, given its owner's (customized) object and the copy that is there.
+ * A mailbox's copy of an object, given its owner's (customized) object and the present copy.
  *
- * The owner's keys of labels and annotations overlay the copy's own; every other top-level field is the owner's; status and
- * the rest of metadata are the mailbox's. The copy remembers whose it is, and which keys and fields came from there, so that
- * what leaves the source leaves the copy, also when the owner is another now, and what somebody else put there stays.
+ * The owner's keys of labels and annotations overlay the copy's own. Every other top-level field is the owner's; status and the rest of
+ * metadata are the mailbox's. The copy records its owner, and the keys and fields from there. Values that leave the source so leave the
+ * copy, also after a change of owner, and values of other writers stay.
  */
 
 import { strings } from '../../apimachinery/fields.ts'
@@ -143,13 +143,13 @@ export function updatedCopy(projection: Projection, copy: KubeObject): KubeObjec
   return equalJson(updated, copy) ? undefined : updated
 }
 
-/** Whether the copy is another space's from this on. What nobody placed was nobody's. */
+/** Whether the copy is another space's from this on. A copy without placement had no owner. */
 export function passesOn({ owner }: Projection, copy: KubeObject): boolean {
   const before = ownerOf(copy)
   return before !== '' && !before.split(',').includes(owner)
 }
 
-/** The body that makes it so: what was reported so far was told to the former owner. `now`: RFC 3339. */
+/** The body of that transfer: reports so far went to the former owner. `now`: RFC 3339. */
 export function passedOn(body: KubeObject, now: string): KubeObject {
   const { metadata } = body
   const annotations = { ...metadata.annotations, [OWNED_SINCE_ANNOTATION]: now }

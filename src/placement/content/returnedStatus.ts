@@ -1,7 +1,7 @@
 /**
- * Which objects of a workload space say what a cluster reported, and what they said before. That is told by their managed fields,
- * which not all objects have, and by the count: it says one before a status is returned, and goes on until that is taken back.
- * Both stay when the server ends. Pure.
+ * Which objects of a workload space carry a cluster's reported status, and their status before. The evidence is their managed fields, which
+ * not all objects have, and the count. The count is one before a status is returned and stays until that is taken back. Both stay when the
+ * server ends. Pure.
  */
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
@@ -43,7 +43,7 @@ export function withBornStatus(object: Readonly<KubeObject>): KubeObject {
   return { ...rest, ...(status && { status }) }
 }
 
-/** Of the kinds that are born with more than servers add to an update that says nothing. */
+/** Status at birth of kinds that get more than servers add to an empty update. */
 function bornStatus({ apiVersion, kind, status }: Readonly<KubeObject>): Record<string, unknown> | undefined {
   if (apiVersion !== 'v1' || !PENDING.has(kind)) return undefined
   const { qosClass } = isRecord(status) ? status : {}

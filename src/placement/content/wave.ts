@@ -1,6 +1,6 @@
 /**
- * In which order the objects of a space come into a cluster, where they say so: an annotation with a whole number, lower ones
- * first. Who has none is of wave 0. Pure.
+ * In which order the objects of a space come into a cluster, where they say so: an annotation with a whole number, lower ones first. An
+ * object without the annotation is of wave 0. Pure.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { WAVE } from '../words/placement.ts'
@@ -16,7 +16,7 @@ export function waveOf({ metadata }: Pick<KubeObject, 'metadata'>): number | und
   return Math.abs(wave) <= MAX_WAVE ? wave : undefined
 }
 
-/** What is wrong with an annotation that is no wave, and what to do. */
+/** Fault of an annotation that is no wave, with the remedy. */
 export function waveFault({ metadata }: Pick<KubeObject, 'metadata'>): string {
   const value = JSON.stringify((metadata.annotations?.[WAVE] ?? '').slice(0, 40))
   return `annotation ${WAVE}: ${value} is no wave; write a whole number from -${MAX_WAVE} to ${MAX_WAVE}, or take it away`

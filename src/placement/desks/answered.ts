@@ -1,6 +1,6 @@
 /**
- * Kinds whose objects are answered and not stored: somebody in the server's process knows at any time what they say. What the
- * server asks of whoever that is, and how it is told of changes.
+ * Kinds whose objects are answered and not stored: somebody in the server's process knows at any time what they say. Interface between the
+ * server and that provider, changes included.
  */
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 
@@ -21,7 +21,7 @@ export interface AnswerRange {
   readonly space: string
   /** Absent: all of them. */
   readonly namespace?: string | undefined
-  /** What comes behind this one. */
+  /** The next name. */
   readonly after?: AnswerName | undefined
   /** Values that fields are to have, as far as whoever asks has fixed them; what does not have them may be left out. */
   readonly fixed: ReadonlyMap<string, string>
@@ -35,11 +35,11 @@ export interface AnswerRow extends AnswerName {
   whole(pace?: Pace): Promise<KubeObject | undefined>
 }
 
-/** Who is told of changes of a space. */
+/** A follower of a space's changes. */
 export interface AnswerFollower {
   /** One may be another now, come or gone. */
   touched(name: AnswerName): void
-  /** More than can be told. */
+  /** More changes than can be sent. */
   lost(): void
 }
 

@@ -1,6 +1,5 @@
 /**
- * What a syncer is to carry down, as lists in the spec of a SyncerConfig: by resource, namespace and name, in an order that never
- * wavers. Pure.
+ * The content of a syncer's downsync, as lists in the spec of a SyncerConfig: by resource, namespace and name, in a stable order. Pure.
  */
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 

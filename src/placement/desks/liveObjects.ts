@@ -1,16 +1,16 @@
 /**
- * What a cluster holds of an object right now, asked of its syncer: a question goes down the stream of the mailbox, to syncers that
- * said that they hear questions, and the answer comes in where outcomes do. It tells the fields that the center sets and no
- * others; values of Secrets as hashes with a key of the question. Pure.
+ * The present content of a cluster's object, from its syncer. A question goes down the stream of the mailbox to syncers that declare
+ * support; the answer comes in where outcomes do. It holds the fields that the center sets and no others. Values of Secrets are hashes with
+ * a key of the question. Pure.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import type { OutcomeKey } from '../outcome/outcome.ts'
 
-/** Of what is told of one object, as JSON, each side for itself. */
+/** Bound on the answer for one object, as JSON, for each side. */
 export const MAX_LIVE_BYTES = 64 * 1024
-/** How long a syncer is waited for, and a turn before it: whoever asks hears that nobody answered before their client gives up. */
+/** Bound on the wait for a syncer, and for a turn before it: the timeout reaches clients before they give up. */
 export const LIVE_WAIT_MS = 10_000
 /** Between two questions of a space about one cluster. */
 export const LIVE_PACE_MS = 1000
@@ -52,7 +52,9 @@ export interface LiveAnswer {
   readonly state: LiveState
   /** In the cluster's words, where it failed. */
   readonly message: string
-  /** What the center sets: as the syncer would write it, and as the cluster has it. Absent where it is too large. */
+  /**
+   * Fields of the center: as the syncer would write them, and as the cluster has them. Absent where they are too large.
+   */
   readonly wanted?: Readonly<Record<string, unknown>> | undefined
   readonly live?: Readonly<Record<string, unknown>> | undefined
 }
@@ -60,7 +62,7 @@ export interface LiveAnswer {
 /** Why nobody answered. */
 export type Unasked = 'NoSyncer' | 'SilentSyncer' | 'TooMany'
 
-/** Who asks clusters. */
+/** A source of live objects. */
 export interface LiveAsker {
   /** `mailbox` is the id of its space, `space` that of whoever asks. `gone`: nobody waits for the answer any more. */
   ask(

@@ -1,7 +1,6 @@
 /**
- * What would change where if objects of a workload space were written: the question that a PlacementPreview asks and its answer.
- * Nothing is stored. The server asks in the name of whom it knows to be allowed the writes, with the objects as they would be
- * stored; the translator answers. Pure.
+ * Effects of a write of workload objects on the clusters: the question and the answer of a PlacementPreview. Nothing is stored. The server
+ * sends the question for users who may make the writes, with the objects as they would be stored. The translator answers. Pure.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -18,11 +17,11 @@ export const MAX_PREVIEW_DESTINATIONS = 5000
 export const MAX_PREVIEW_WORK = 3_000_000
 /** Contents before and after of all objects together, as JSON. */
 export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
-/** Objects that are not asked about, and that an EdgePlacement or Customizer of the question moves; the rest is counted. */
+/** Objects outside the question that its EdgePlacement or Customizer moves; the rest is counted. */
 export const MAX_PREVIEW_MOVED = 50
 /** Objects of a space without EdgePlacements that are read for a question about its first. */
 export const MAX_PREVIEW_READ = 20_000
-/** Of them together what is remembered (labels, names, owners), as JSON. */
+/** Bound on their matched parts together (labels, names, owners), as JSON. */
 export const MAX_PREVIEW_READ_BYTES = 16 * 1024 * 1024
 /** Pairs of an object that EdgePlacements of the question move and a cluster, of which it is counted what becomes of them. */
 export const MAX_PREVIEW_PAIRS = 1_000_000
@@ -68,14 +67,16 @@ export interface PreviewGroup {
   readonly count: number
   /** Some of them, sorted. */
   readonly locations: readonly PreviewLocation[]
-  /** What is there and what would be; values of Secrets as hashes. Absent where nothing changes, or it would be too much. */
+  /**
+   * The present object and the future one; values of Secrets as hashes. Absent where nothing changes, or it would be too much.
+   */
   readonly before?: KubeObject
   readonly after?: KubeObject
   readonly reason?: string
   readonly message?: string
 }
 
-/** What becomes of the copies of all that an EdgePlacement moves, whether or not they are shown. */
+/** Effects on the copies of all objects that an EdgePlacement moves, shown or not. */
 export interface MovedCopies {
   /** How many would be made. */
   readonly creates: number
@@ -111,13 +112,13 @@ export interface ObjectPreview {
   readonly groups: readonly PreviewGroup[]
   /** Why it goes nowhere, whatever selects it; what of others it moves. */
   readonly message?: string
-  /** Whether nobody asked about it: what moves is another object's doing. */
+  /** Whether the object stands outside the question and moves by an effect of one within. */
   readonly isMoved?: boolean
-  /** Where what the clusters hold now was asked for: beside what their mailboxes say. */
+  /** Present only where the question includes the clusters: their content, beside that of their mailboxes. */
   readonly live?: readonly PreviewGroup[]
-  /** Of an EdgePlacement that moves something. */
+  /** Present for an EdgePlacement that moves something. */
   readonly moves?: MovedCopies
-  /** What could not be found out of what it moves. */
+  /** The part of its effects that is unknown. */
   readonly unknown?: string
   /** As the write would get them. */
   readonly warnings?: readonly string[]
@@ -125,7 +126,7 @@ export interface ObjectPreview {
 
 export interface PreviewedObject {
   readonly resource: GroupVersionResource
-  /** As it would be stored, and bearing what of it nobody said. */
+  /** As it would be stored, with marks on the fields that its author left open. */
   readonly object: KubeObject
   readonly operation: ObjectPreview['operation']
 }
@@ -139,7 +140,7 @@ export interface PreviewRequest {
   /** Id. */
   readonly space: string
   readonly objects: readonly PreviewedObject[]
-  /** Asks clusters what they hold of the objects now. Absent: they are not asked. */
+  /** Asks clusters what they hold of the objects now. Absent: clusters are not included. */
   readonly live?: LiveWish | undefined
   /** Whether whoever asks may see an object that they did not ask about. Absent: they may not. */
   readonly mayGet?: (resource: GroupVersionResource, place: { namespace: string; name: string }) => Promise<boolean>
@@ -182,12 +183,12 @@ export interface PreviewReceiver {
   locationFaults(write: PlacementWrite): Promise<readonly string[]>
 }
 
-/** Where previews are asked for; they go to one receiver. */
+/** Entrance of previews; they go to one receiver. */
 export interface PreviewSource {
   deliverTo(receiver: PreviewReceiver | undefined): void
 }
 
-/** Of `spec` of a PlacementPreview. @throws StatusError BadRequest, naming the field */
+/** Objects in the `spec` of a PlacementPreview. */
 export function readPreviewed(spec: unknown): KubeObject[] {
   const objects = isRecord(spec) ? spec.objects : undefined
   if (!Array.isArray(objects) || objects.length === 0) throw bad('spec.objects', 'must name at least one object')
@@ -216,7 +217,7 @@ export function readPreviewed(spec: unknown): KubeObject[] {
   })
 }
 
-/** Of `spec.live`. @throws StatusError BadRequest, naming the field */
+/** Wish in `spec.live`. */
 export function readLiveWish(spec: unknown): LiveWish | undefined {
   const live = isRecord(spec) ? spec.live : undefined
   if (live === undefined) return undefined

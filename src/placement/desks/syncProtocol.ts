@@ -1,12 +1,11 @@
 /**
- * How centers and syncers of different releases agree on a way to speak with each other. A syncer says with its stream from which
- * protocol to which it can; the center takes the newest that both can and says which, in the first line of the stream and in its bookmarks. Where there is none,
- * each side refuses with a sentence that names both and the remedy. Silence means protocol 1. A protocol gets a number when the other
- * side has to know of it; a new field that may be overlooked needs none, for both sides overlook what they do not know. Pure.
+ * How centers and syncers of different releases agree on a way to speak with each other. A syncer declares a range of protocols with its
+ * stream. The center takes the newest that both support and names it in the first line of the stream and in its bookmarks. Where there is
+ * none, each side refuses with a sentence that names both and the remedy. Silence means protocol 1. A protocol gets a number when the other
+ * side has to know of it. A new field that may be ignored needs none: both sides ignore unknown fields. Pure.
  *
- * 1: syncers that wrote heartbeats and no reports. No longer spoken.
- * 2: the stream of a mailbox without lists of its content; statuses and objects that go up; reports of what became of what was placed,
- *    which keep the syncer's word alive; orders to hold still and to leave; questions about what the cluster holds.
+ * 1: syncers that wrote heartbeats and no reports. No longer supported. 2: the stream of a mailbox without lists of its content, statuses
+ * and upsynced objects. Reports of outcomes, orders to hold still and to leave, questions about the cluster's content.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 
@@ -15,9 +14,9 @@ export interface ProtocolRange {
   readonly newest: number
 }
 
-/** What this release can, as a center and as a syncer. */
+/** Protocols of this release, as a center and as a syncer. */
 export const SPOKEN: ProtocolRange = { oldest: 2, newest: 2 }
-/** Of whoever says nothing. */
+/** Protocol of a peer that names none. */
 const UNNAMED = 1
 
 const RANGE = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/
@@ -26,7 +25,7 @@ export function protocolText({ oldest, newest }: ProtocolRange): string {
   return `${oldest}-${newest}`
 }
 
-/** Of the query parameter of a stream. @throws StatusError BadRequest */
+/** Range in the query parameter of a stream. */
 export function readProtocols(text: string | null): ProtocolRange {
   if (text === null) return { oldest: UNNAMED, newest: UNNAMED }
   const [, oldest = 0, newest = 0] = (RANGE.exec(text) ?? []).map(Number)

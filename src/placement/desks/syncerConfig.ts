@@ -1,7 +1,6 @@
 /**
- * What is stored of a mailbox's SyncerConfig `the-one`. Its syncer carries down what is projected into the mailbox, and that is not
- * said again here: who reads the lists gets them made from the mailbox (derivedLists.ts of the server). So an object that comes
- * or goes is no change of it, however many there are.
+ * Stored part of a mailbox's SyncerConfig `the-one`. Its lists are not stored: readers get them derived from the mailbox (derivedLists.ts
+ * of the server). An object that comes or goes so is no change of it, however many there are.
  */
 import { at, objects, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'

@@ -17,9 +17,9 @@ export interface ClusterOutcome {
   readonly exceptions: ReadonlyMap<string, Exception>
   /** Exceptions that it could not name, by state. */
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
-  /** As far as it said. */
+  /** Absent until reported. */
   readonly versions?: ClusterVersions | undefined
-  /** What the cluster offers: the same object until it is another. As far as its syncer said. */
+  /** Offer of the cluster: the same object until its content changes. Absent until reported. */
   readonly offer?: Offer | undefined
 }
 

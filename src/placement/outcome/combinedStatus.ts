@@ -1,9 +1,8 @@
 /**
- * One status for a workload that runs in several clusters: what can be said of all of them. Each count is what its object asks for
- * less the most that any cluster lacks of its own, so that what waits for a rollout (kubectl, Argo CD, Flux, Helm) waits for the
- * last cluster, also where a Customizer gives one another number of replicas. Where all ask for the same that is the least count,
- * as in KubeStellar's `wantMultiWECReportedState`; least counts alone would call a rollout complete while one cluster has more to
- * do than another has in all. Pure.
+ * One status for a workload that runs in several clusters. Each count is the object's desired count less the largest shortfall of any
+ * cluster. A client that waits for a rollout (kubectl, Argo CD, Flux, Helm) so waits for the last cluster, also where a Customizer changes
+ * replicas. Where all desire the same that is the least count, as in KubeStellar's `wantMultiWECReportedState`. Least counts alone would
+ * call a rollout complete while one cluster lacks more than another has in all. Pure.
  */
 
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -15,11 +14,11 @@ interface Condition {
   readonly type: string
   readonly status: string
   readonly reason: string
-  /** Of what is not well; what is well needs no words of its own. */
+  /** Present where the state is bad; a good state needs no message. */
   readonly message: string
 }
 
-/** What is kept of the status of one copy. */
+/** Retained part of one copy's status. */
 export interface Figures {
   /** How many the copy asks for. */
   readonly size: number
@@ -32,7 +31,7 @@ export interface Figures {
   readonly conditions: readonly Condition[]
 }
 
-/** What one cluster says. */
+/** Status of one cluster. */
 export interface Share {
   /** As those know it who may place there. */
   readonly cluster: string
@@ -43,17 +42,17 @@ export interface Share {
 }
 
 interface Rule {
-  /** Where it is said how many there should be. */
+  /** Present where the object has a desired count. */
   size(object: Readonly<KubeObject>, status: Fields): number
-  /** What should be as many. */
+  /** Fields that should reach the desired count. */
   readonly counts: readonly string[]
-  /** What should be none. */
+  /** Fields that should be zero. */
   readonly excesses: readonly string[]
-  /** Of the counts, one that counts all there are, those of earlier revisions too, and one that they should have come to. */
+  /** A count of all, earlier revisions included, and the count that it should reach. */
   readonly beyond?: readonly [all: string, upTo: string]
   /** Where clusters say themselves how many there should be. */
   readonly sized?: string
-  /** Counts that are said even when they are none. */
+  /** Counts that appear even when they are zero. */
   readonly always?: readonly string[]
 }
 
@@ -105,7 +104,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
 ])
 
-/** Whether the states of several clusters can be told as one. */
+/** Whether the states of several clusters have a combined form. */
 export function isCombined(resource: GroupResource): boolean {
   return RULES.has(resourceKey(resource))
 }
@@ -126,7 +125,7 @@ export function figuresOf(resource: GroupResource, copy: Readonly<KubeObject>): 
 }
 
 /**
- * The status of `object`, which runs in several clusters. What says what it said before keeps its times.
+ * The status of `object`, which runs in several clusters. An unchanged condition keeps its times.
  *
  * @param nowText RFC 3339
  */
@@ -173,7 +172,7 @@ function lackOf(shares: readonly Share[], index: number): number {
   return most
 }
 
-/** The generation that every cluster has observed; what is not known of one is not said. */
+/** The generation that every cluster has observed; absent while one is unknown. */
 function observedByAll(shares: readonly Share[], returned: Fields): number | undefined {
   const before = typeof returned.observedGeneration === 'number' ? returned.observedGeneration : undefined
   let least = Number.POSITIVE_INFINITY
@@ -195,7 +194,7 @@ function isWell({ type, status }: { type: string; status: string }): boolean {
   return TROUBLES.has(type) ? status === 'False' : status === 'True'
 }
 
-/** The higher, the more it is what is to be said of all. */
+/** Absent for an unknown cluster. */
 function weight(condition: Condition): number {
   if (!isWell(condition)) return condition.status === 'Unknown' ? 2 : 3
   return condition.type === 'Progressing' && condition.reason !== COMPLETE ? 1 : 0
@@ -257,7 +256,7 @@ function conditionsIn({ conditions }: Fields): Condition[] {
   })
 }
 
-/** Of what a cluster says; its own status says the rest. */
+/** A cluster's message about a state that is not well; its own status holds the rest. */
 const MESSAGE_LIMIT = 500
 
 function text(value: unknown): string {

@@ -1,9 +1,8 @@
 /**
- * What became of one object in one cluster, by the first of these rules that holds. Counts of placements and answers about
- * single objects all come from here, so that they never disagree.
+ * State of one object in one cluster, by the first of these rules that holds. Counts of placements and answers about single objects all
+ * come from here, so that they never disagree.
  *
- * What keeps a copy out or as it is comes before what its cluster says of it. Nothing counts as applied of which that is not
- * known now.
+ * A reason that keeps a copy out or as it is comes before its cluster's report. Nothing counts as applied unless that is known now.
  */
 
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -22,7 +21,7 @@ export interface CopyVerdict {
   readonly message: string
   /** RFC 3339, where it is known. */
   readonly since?: string
-  /** What the cluster does not hold as it was sent. */
+  /** Differences between the cluster's object and the sent one. */
   readonly differences?: readonly FieldDifference[]
   /** Fields that are left to the cluster. */
   readonly liveFields?: readonly LiveField[]
@@ -45,7 +44,7 @@ export interface OutcomeMailbox {
 
 /** One cluster as a space sees it. */
 export interface ClusterSight<M extends OutcomeMailbox = OutcomeMailbox> {
-  /** Of a mailbox all of which is known; else nothing is known of the cluster. */
+  /** A completely known mailbox; without it nothing is known of the cluster. */
   readonly mailbox: M | undefined
   readonly outcome: ClusterOutcome
   /** Whether it is not known yet what of it has to change. */
@@ -118,7 +117,7 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   if (common === NOT_COMPARED) return common
   if (mailbox.changes.isPending(key)) return PENDING
   if (!mailbox.copies.has(key)) return PENDING
-  // what all need says the same for all; else it is about to be told that another has it
+  // implied copies have the same state for all; any other copy is about to get a new owner
   if (!isShared(key) && mailbox.ownerOf(key) !== space) return PROJECTING
   const exception = outcome.exceptions.get(key)
   if (!exception) return common

@@ -22,7 +22,7 @@ export interface CountFacts {
   readonly place: number
   /** The condition `Applied` speaks of the lowest that is not zero. */
   readonly rung: number
-  /** Of that condition. Default: `False`, and the count's own name. */
+  /** Status of that condition. Default: `False`, and the count's own name. */
   readonly status?: 'Unknown'
   readonly reason?: string
   /** As OpenAPI describes it. */
@@ -86,7 +86,7 @@ export const COPY_STATES = {
   NotPlaced: { count: 'notPlaced', rank: 7, colour: 'bad' },
   /** It is another space's there. */
   Conflict: { count: 'conflict', rank: 2, colour: 'bad', isListed: true },
-  /** Somebody said that it is to stay as it is. */
+  /** A pause keeps it as it is. */
   Paused: { count: 'paused', rank: 11, colour: 'warn' },
   /** The cluster is silent. */
   Stale: { count: 'stale', rank: 12, colour: 'warn' },
@@ -94,7 +94,7 @@ export const COPY_STATES = {
   Projecting: { count: 'pending', rank: 15, colour: 'warn' },
   /** The cluster has not looked at it yet. */
   Pending: { count: 'pending', rank: 14, colour: 'warn' },
-  /** More is wrong in the cluster than can be told. */
+  /** The cluster's problems exceed the bound on a report. */
   Unknown: { count: 'unknown', rank: 13, colour: 'warn' },
   /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
   Refused: { count: 'refused', rank: 1, colour: 'bad', isListed: true, isReported: true },
@@ -106,7 +106,7 @@ export const COPY_STATES = {
   Unserved: { count: 'waiting', rank: 4, colour: 'bad', isListed: true, isReported: true },
   /** The cluster's object is going away, and is made anew or gone after that. */
   Terminating: { count: 'waiting', rank: 8, colour: 'warn', isListed: true, isReported: true },
-  /** Its syncer was told to hold still. */
+  /** Its syncer has the order to hold still. */
   Held: { count: 'held', rank: 10, colour: 'warn', isListed: true, isReported: true },
   /** Somebody in the cluster keeps changing it. */
   Drifted: { count: 'waiting', rank: 5, colour: 'bad', isListed: true, isReported: true },
@@ -122,7 +122,7 @@ export type CopyState = keyof typeof COPY_STATES
 type Reported = {
   [S in CopyState]: (typeof COPY_STATES)[S] extends { readonly isReported: true } ? S : never
 }[CopyState]
-/** What a syncer reports of a copy. */
+/** State of a copy in a syncer's report. */
 export type OutcomeState = Uncapitalize<Reported>
 
 const ROWS: readonly (readonly [string, StateFacts])[] = Object.entries(COPY_STATES)
@@ -147,7 +147,7 @@ export function statesCounted(count: CopyCount): CopyState[] {
 
 export const COUNT_NAMES = Object.keys(COPY_COUNTS) as readonly CopyCount[]
 
-/** Of the copies that are applied, with `healthy`, which are all others. */
+/** Counts of applied copies, beside `healthy`, which are all others. */
 type HealthCount = 'healthy' | 'progressing' | 'degraded' | 'differing'
 /** All that the status of an EdgePlacement counts of its outcome. */
 export type OutcomeCounts = Readonly<Record<'clusters' | 'objects' | 'copies' | CopyCount | HealthCount, number>>

@@ -1,4 +1,4 @@
-/** Fields of an object that a cluster does not hold as they were sent, as they are told to people. Pure. */
+/** Fields of an object that a cluster does not hold as they were sent, in their form for people. Pure. */
 import type { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { oneLine } from '../../apimachinery/oneLine.ts'
@@ -9,7 +9,7 @@ export interface FieldDifference {
   /** Such as `spec.template.spec.containers[name=web].image`. */
   readonly path: string
   readonly change: FieldChange
-  /** As JSON, shortened; both absent where values are not told. */
+  /** As JSON, shortened; both absent where values are withheld. */
   readonly wanted?: string
   /** The same of what the cluster holds. */
   readonly live?: string
@@ -29,7 +29,7 @@ export interface LiveField {
 export const FIELDS_DROPPED = 'FieldsDropped'
 export const FIELDS_CHANGED = 'FieldsChanged'
 
-/** Of one object; the rest is counted in words. */
+/** Bound for one object; the message counts the rest. */
 export const MAX_DIFFERENCES = 8
 export const MAX_PATH = 200
 export const MAX_VALUE = 80
@@ -38,7 +38,7 @@ export function isFieldsReason(reason: string): boolean {
   return reason === FIELDS_DROPPED || reason === FIELDS_CHANGED
 }
 
-/** @param count of all differences, told or not */
+/** @param count of all differences, listed or not */
 export function differenceWords(differences: readonly FieldDifference[], count: number, characters: number): string {
   const room = characters - 20
   let words = ''

@@ -2,8 +2,8 @@
  * Whether an object has run to its end, and how it ended, by its status alone: a Job, a Pod, a workflow, a run. Its cluster may remove
  * such an object at any time, and it would run again if it were made anew. Pure.
  *
- * Custom kinds share no way to report an end. A table names the kinds that are known to end. Any other kind ends only where its name,
- * a time and a result agree: a copy that is wrongly taken for finished would never be repaired.
+ * Custom kinds share no way to report an end. A table names the kinds that are known to end. Any other kind ends only where its name, a
+ * time and a result agree: a running copy that counts as finished would never be repaired.
  */
 import { at, has, objects, str } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'

@@ -1,14 +1,13 @@
 /**
  * Whether an object does what it is there for, by each kind's own rule, from its spec and status alone. Pure.
  *
- * A status counts when it is about the newest spec. `Stalled` and `Reconciling` are believed of any kind, as kstatus does. Of one
- * without a rule the customary conditions decide: `Ready`, else `Available`. An object without any of that is healthy by being
- * there, also before its operator has written a first status: whether one will, no definition says (many have a status that nobody
- * writes), and who waits for `Ready` would wait for ever.
+ * A status counts when it is about the newest spec. `Stalled` and `Reconciling` are believed of any kind, as kstatus does. Conditions by
+ * custom decide for a kind without a rule: `Ready`, else `Available`. An object without any of that is healthy by its presence, also before
+ * its operator has written a first status. No definition declares whether one will, and many have a status that stays empty: a wait for
+ * `Ready` could last for ever.
  *
- * What a rule leaves out is said beside it: a load balancer or Ingress without an address, a claim that waits for its first
- * consumer, and a suspended Job or CronJob would keep a placement unhealthy for ever on a cluster where that is as it should be.
- * Nothing is judged by how long it lasts: no clock tells when to look again.
+ * Omissions of a rule are deliberate. Examples are a load balancer or Ingress without an address, a claim that waits for its first
+ * consumer, a suspended Job or CronJob. Each may be as it should be. Duration is no criterion: no clock triggers the next look.
  * @see docs/reference/states.md "Health" for what differs from kstatus
  */
 import { at, list, num, objects, str } from '../../apimachinery/fields.ts'
@@ -21,7 +20,7 @@ export const HEALTHS = [
   'Progressing',
   /** It has come to rest without what it is there for, and will not get there by waiting. */
   'Degraded',
-  /** Somebody has told it to stand still. */
+  /** A suspension at an author's wish. */
   'Suspended',
 ] as const
 export type Health = (typeof HEALTHS)[number]
@@ -194,7 +193,7 @@ function byCondition(type: string): Rule {
   }
 }
 
-/** What operators say where they have not done what they are there for; `undefined`: nothing. */
+/** An operator's report that its object does not do its work; `undefined`: none. */
 function byOperator(object: Readonly<KubeObject>): HealthVerdict | undefined {
   if (object.status === undefined) return undefined
   const stalled = conditionOf(object, 'Stalled')
@@ -215,7 +214,7 @@ function byConditions(object: Readonly<KubeObject>): HealthVerdict {
 }
 
 interface Found extends Record<'status' | 'reason' | 'message', string> {
-  /** Whether it is said of an older spec. */
+  /** Whether the report concerns an older spec. */
   readonly isOld: boolean
 }
 
@@ -230,7 +229,7 @@ function conditionOf({ metadata, status }: Readonly<KubeObject>, type: string): 
   }
 }
 
-/** Where nobody said it, or it is left to the cluster, as many as that reports: an autoscaler there may say it. */
+/** Without a count in the spec, or with one that is left to the cluster, the reported one: an autoscaler there may set it. */
 function replicasOf(object: Readonly<KubeObject>): number {
   const { spec, status, kind } = object
   const replicas = at(spec, 'replicas')

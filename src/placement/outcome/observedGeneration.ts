@@ -1,7 +1,7 @@
 /**
- * Generations in a status that is reported by another server than the one where it is read. Each server counts the generations
- * of an object for itself, so `observedGeneration`, of the status and of its conditions, means something only beside the
- * `metadata.generation` of the same server: whoever waits for a rollout compares the two. Pure.
+ * Generations in a status that is reported by another server than the one where it is read. Each server counts the generations of an object
+ * for itself. `observedGeneration`, of the status and of its conditions, has a meaning only beside the `metadata.generation` of the same
+ * server. A wait for a rollout compares the two. Pure.
  */
 import { isRecord } from '../../apimachinery/object.ts'
 
@@ -20,8 +20,8 @@ export function hasGenerations(status: unknown): boolean {
 }
 
 /**
- * The status with generations of this server. What has not been observed there yet goes on as this server says it now, `said`: the
- * last generation of which that is known; and so does everything where nobody knows what came of what.
+ * The status with generations of this server. Until the cluster observes a generation, the status keeps `returned`, the last known one of
+ * this server. The same holds where the origin of a generation is unknown.
  */
 export function inOurGenerations(status: unknown, produced: Produced | undefined, returned: unknown): unknown {
   if (!isRecord(status) || !hasGenerations(status)) return status
@@ -38,12 +38,12 @@ export function inOurGenerations(status: unknown, produced: Produced | undefined
 }
 
 /**
- * Which of this server's generations has been observed there: the one that was written, or else the last of which that is known,
- * `said`. `undefined` where none is.
+ * The generation of this server that has been observed there: the written one, or else the last known, `returned`. `undefined` without
+ * either.
  */
 export function ourGeneration(observed: number, produced: Produced | undefined, returned = 0): number | undefined {
   if (produced && observed >= produced.there) return produced.here
-  // said of an object that was there before this one, it would be too early
+  // reported of an earlier object of this name, it would be too early
   const ours = produced ? Math.min(returned, produced.here - 1) : returned
   return ours > 0 ? ours : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * What a cluster offers to those who place workload there, as its syncer tells it: kinds that can be listed and watched, with every
- * version of them that is served, sorted by name. Bounded: kinds that find no place are counted. Pure.
+ * Kinds that a cluster offers to placements, as its syncer reports them. They can be listed and watched, have all their served versions,
+ * and are sorted by name. Bounded: kinds beyond the bound are counted. Pure.
  */
 import { isRecord } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -20,7 +20,7 @@ export interface Offer {
 }
 
 export const MAX_OFFERED = 2000
-/** Of the list as JSON. */
+/** Bound on the list, as JSON. */
 export const MAX_OFFER_BYTES = 64 * 1024
 export const MAX_OFFERED_VERSIONS = 20
 const MAX_NAME = 253
@@ -29,7 +29,7 @@ const MAX_UNLISTED = 1_000_000
 const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 const VERSION = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
-/** As much of it as is told. What nobody would read is not listed: names and versions that no API server could serve. */
+/** The part of it that is reported. Names and versions that no API server could serve are not listed. */
 export function offerOf(served: Iterable<OfferedResource>): Offer {
   const listed: OfferedResource[] = []
   let unlisted = 0

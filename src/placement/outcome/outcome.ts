@@ -1,12 +1,11 @@
 /**
- * What became in a cluster of what was placed there, as its syncer reports it. Pure.
+ * Outcome in a cluster of its placed content, as its syncer reports it. Pure.
  *
- * A report belongs to a session, the life of one syncer process, and to the center's epoch, a life of its store. It
- * says up to which revision of its mailbox the syncer has looked at every change, and names the exceptions: what it looked at
- * and could not make so. The first report of a session is whole, later ones say what changed. Nothing counts before the syncer
- * has compared all of its mailbox with the live cluster.
+ * A report belongs to a session, the life of one syncer process, and to the center's epoch, a life of its store. It gives the revision of
+ * its mailbox up to which the syncer has processed every change, and names the exceptions: processed changes that failed. The first report
+ * of a session is whole, later ones hold changes. Nothing counts before the syncer has compared all of its mailbox with the live cluster.
  *
- * Lists are bounded. What finds no place in them is counted by reason, and then the center claims nothing of what it cannot see.
+ * Lists are bounded. Entries beyond the bound are counted by reason, and the center then claims nothing about unlisted objects.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -38,15 +37,15 @@ export interface Exception extends OutcomeKey {
   readonly seq: number
   readonly state: OutcomeState
   readonly reason: string
-  /** In the cluster's words where it said something. */
+  /** In the cluster's words where it gave any. */
   readonly message: string
   /** RFC 3339. */
   readonly since: string
-  /** Of what the cluster does not hold as it was sent. */
+  /** Differences between the cluster's object and the sent one. */
   readonly differences?: readonly FieldDifference[] | undefined
   /** Fields that are left to the cluster. */
   readonly liveFields?: readonly LiveField[] | undefined
-  /** By what the cluster holds, where that is another spec than the center's. Of what is finished: how it ended. */
+  /** By what the cluster holds, where that is another spec than the center's. End of a finished object. */
   readonly health?: HealthVerdict | undefined
 }
 
@@ -56,7 +55,7 @@ export interface OutcomeReport {
   readonly number: number
   /** Whether it says all, not what changed since the report before. */
   readonly whole: boolean
-  /** As the stream told it from which `processed` comes; `''` before anything did. */
+  /** Epoch of the stream that `processed` comes from; `''` before any. */
   readonly epoch: string
   /** Whether all of the mailbox was compared with the live cluster in this session. */
   readonly compared: boolean
@@ -65,17 +64,17 @@ export interface OutcomeReport {
   /** Every change of the mailbox up to this revision was looked at. */
   readonly processed: number
   readonly exceptions: readonly Exception[]
-  /** What is no exception any more. */
+  /** Keys that are no exception any more. */
   readonly settled: readonly OutcomeKey[]
   /** How many exceptions found no place in the list, by state. */
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
   /** Absent: it does not say. */
   readonly versions?: ClusterVersions | undefined
-  /** What the cluster offers. Absent: in a whole report it does not say, in another one it is as it was. */
+  /** Offer of the cluster. Absent: none in a whole report, unchanged in a partial one. */
   readonly offer?: Offer | undefined
 }
 
-/** What a cluster and its syncer are. */
+/** Versions of a cluster and its syncer. */
 export interface ClusterVersions {
   /** As the cluster's API server says it, such as v1.34.1. */
   readonly kubernetes: string
@@ -88,7 +87,7 @@ export interface OutcomeAnswer {
   readonly again: boolean
   /** A word about nothing new is early enough after so long. Absent: as the syncer thinks right. */
   readonly quietSeconds?: number
-  /** News are to wait for so long before they are told. Absent: not at all. */
+  /** Delay in which changes gather before the listener gets them. Absent: none arrive. */
   readonly gatherMilliseconds?: number
 }
 
@@ -100,21 +99,21 @@ export interface OutcomeReceiver {
   silent(space: string, session: string): void
 }
 
-/** Hears whether syncers are connected. Mailboxes are named by the ids of their spaces. */
+/** Listener for connections of syncers. Mailboxes are named by the ids of their spaces. */
 export interface SyncerListener {
   /** Its syncer reads the mailbox from now on, and speaks this protocol. */
   opened(space: string, protocol: number): void
   /** Its syncer was turned away: there is no protocol that both can. `why` is for people. */
   turnedAway(space: string, why: string): void
-  /** It said something, whatever that was. */
+  /** A sign of life, whatever its content. */
   seen(space: string): void
   /** It reads no more; it may come back. */
   closed(space: string): void
 }
 
-/** Where reports come in; they go to one receiver. That syncers are there anybody may hear. */
+/** Where reports come in; they go to one receiver. Presence of syncers is open to any listener. */
 export interface OutcomeSource {
-  /** Of the center; its streams tell the same. */
+  /** Epoch of the center; its streams carry the same. */
   readonly epoch: string
   /** The moment of the restore that its store began with, RFC 3339. `undefined`: there was none, or it is settled. */
   readonly restoredAt?: string | undefined
@@ -123,25 +122,28 @@ export interface OutcomeSource {
   follow(listener: SyncerListener): () => void
 }
 
-/** Of an exception: the cluster's own definition of the kind does not serve the version of what is placed. */
+/** Reason of an exception: the cluster's own definition of the kind does not serve the placed version. */
 export const VERSION_NOT_SERVED = 'VersionNotServed'
-/** Of an exception, with `applied`: the cluster reports more of the object than the center takes, so nothing is known of how it is. */
+/** Reason of an exception, with `applied`: the cluster reports more of the object than the center takes, so its health is unknown. */
 export const STATUS_TOO_LARGE = 'StatusTooLarge'
-/** Of an exception: the cluster keeps the object although its mailbox does not hold it, so it is no copy. Its message counts all of them. */
+/**
+ * Reason of an exception: the cluster keeps the object although its mailbox does not hold it, so it is no copy. Its message counts all of
+ * them.
+ */
 export const DELETION_HELD = 'DeletionHeld'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
 /**
- * Between two words about nothing new; each costs 2 KB. The end of a connection is known at once and a lost network mostly, too: only these
- * words tell of a process that stands still behind a connection that is good.
+ * Between two words about nothing new; each costs 2 KB. The end of a connection is known at once, and a lost network mostly, too. Only
+ * these reports reveal a process that stands still behind a good connection.
  */
 export const QUIET_SECONDS = 70
 /**
- * A silence of so long is an outage, so that operators learn of each within two minutes. A word that a slow link delays by 45 seconds is
- * still in time, and one that was not heard is said again within seconds.
+ * A silence of so long is an outage, so that operators learn of each within two minutes. A report that a slow link delays by 45 seconds is
+ * still in time, and a lost one is repeated within seconds.
  */
 export const OUTCOME_SILENCE_MS = 115_000
-/** A connection without requests is kept for so long, also for a syncer that was asked for fewer words. */
+/** Idle time of a connection before it closes; longer than the interval of a syncer with fewer reports. */
 export const OUTCOME_CONNECTION_MS = 420_000
 /** Exceptions of one cluster that are listed. */
 export const MAX_EXCEPTIONS = 300
@@ -149,7 +151,7 @@ export const MAX_MESSAGE = 300
 const MAX_REASON = 60
 /** More than any release knows. */
 const MAX_STATES = 40
-/** Of one state that find no place in the list: more than a mailbox can hold are no count. */
+/** Bound on the count of one state beyond the list: more than a mailbox can hold. */
 export const MAX_UNLISTED = 10_000_000
 /** Some kinds have names of any length; what has a longer one is counted as unlisted. */
 export const MAX_NAME = 253
@@ -254,7 +256,7 @@ function readVersions(value: unknown): ClusterVersions {
 }
 
 /**
- * A syncer looks at what the center told it, so nothing that it says is about a later revision than `newest`.
+ * A syncer processes the center's changes, so its reports concern no revision later than `newest`.
  * @throws StatusError BadRequest, naming the field
  */
 export function requireReached({ processed, exceptions }: OutcomeReport, newest: number): void {
@@ -284,7 +286,7 @@ function text(from: Record<string, unknown>, field: string, limit: number, other
   return value
 }
 
-/** Of a session that a stream names. @throws StatusError BadRequest */
+/** Session in the query of a stream. */
 export function readSession(value: string | null): string | undefined {
   return value ? id({ session: value }, 'session') : undefined
 }

@@ -9,7 +9,7 @@
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
 
-/** Content of a cluster's own revision there; `unknown`: not processed yet. What is altered, refused or degraded has failed. */
+/** Content of a cluster's own revision there; `unknown`: not processed yet. An altered, refused or degraded object has failed. */
 export type ContentState = 'unknown' | 'progressing' | 'healthy' | 'failed'
 
 /** One destination of the placement. */
@@ -75,7 +75,7 @@ export interface Step {
   readonly start: readonly string[]
   readonly states: ReadonlyMap<string, ClusterStep>
   readonly verdict: Verdict
-  /** What it waits for or why it failed. */
+  /** Reason of the wait or of the failure. */
   readonly reason: string
   readonly message: string
   /** When time alone may change the step. */

@@ -49,7 +49,7 @@ export interface RolloutStrategy {
 }
 
 export const MAX_GROUPS = 32
-/** Of `minSuccessTime` and `progressDeadline`. */
+/** Bound on `minSuccessTime` and `progressDeadline`. */
 export const MAX_WAIT_MS = 14 * 24 * 3_600_000
 export const STRATEGY_FIELD = 'spec.rolloutStrategy'
 
@@ -109,7 +109,7 @@ export function withoutGates(value: unknown): Record<string, unknown> {
   return { ...strategy, decisionGroups }
 }
 
-/** Of a valid strategy: parts that have no effect, each with its remedy. */
+/** Warnings for a valid strategy: parts without effect, each with its remedy. */
 export function strategyWarnings(value: unknown): string[] {
   const type = has(value, 'type') ? (str(value, 'type') as RolloutType) : 'All'
   const warnings = ROLLOUT_TYPES.filter(other => other !== type && has(value, blockOf(other))).map(

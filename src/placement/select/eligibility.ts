@@ -1,6 +1,6 @@
 /**
- * Which objects of a workload description space may travel, of kinds that may (`reach.ts`). What acts in the center alone and what
- * a server makes for itself stays at home.
+ * Which objects of a workload description space may travel, of kinds that may (`reach.ts`). Objects that act in the center alone and
+ * objects that a server makes for itself stay at home.
  */
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -13,8 +13,8 @@ import { reachOf } from './reach.ts'
 const RBAC = 'rbac.authorization.k8s.io'
 
 /**
- * Objects that are there for their own space: those that were told to act there, and those that servers make for themselves in
- * every space or cluster; the copy would fight the receiver's own.
+ * Objects for their own space: natured ones, and those that servers make for themselves in every space or cluster. Their copies would fight
+ * the receiver's own.
  */
 export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   return isNatured(object) || isServersObject(gr, object)
@@ -48,14 +48,14 @@ function isCredentialAccount(name: string): boolean {
   return name === SESSION_NAME || name.startsWith(CREDENTIAL_PREFIX) || name.startsWith(CLAIM_PREFIX)
 }
 
-/** Who administers the space, which says nothing about clusters. */
+/** Administrators of the space have no meaning in clusters. */
 function isAdministration({ resource }: GroupResource, { metadata }: KubeObject): boolean {
   return resource === 'clusterrolebindings' && metadata.name === 'workspace-admin'
 }
 
 /**
- * What the object defines: the resource of a CustomResourceDefinition, the resources bound by an APIBinding. A selected
- * object brings its definer along. The binding to Orrery's own API defines nothing that travels.
+ * The resource that the object defines: that of a CustomResourceDefinition, those bound by an APIBinding. A selected object brings its
+ * definer along. The binding to Orrery's own API defines nothing that travels.
  */
 export function definedBy(gr: GroupResource, object: KubeObject): GroupResource[] {
   if (gr.group === 'apiextensions.k8s.io' && gr.resource === 'customresourcedefinitions') {

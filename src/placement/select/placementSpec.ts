@@ -16,7 +16,7 @@ import { SelectorParts } from './selectorParts.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** What is known of an object when it is matched. */
+/** Matched parts of an object. */
 export interface Matchable {
   readonly resource: GroupResource
   readonly namespace: string
@@ -41,7 +41,7 @@ interface UpsyncTest {
   names: Listed | undefined
 }
 
-/** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
+/** By API group: only the sets of its group are tested against an object. */
 export type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
 interface DownsyncTest {
@@ -75,7 +75,7 @@ export interface PlacementSpec {
   readonly preserves: boolean
   /** Whether nothing of it is changed or deleted in the mailboxes. */
   readonly isPaused: boolean
-  /** What of the objects is left to the clusters. */
+  /** Fields of the objects that are left to the clusters. */
   readonly left: readonly LeftRule[]
   /** Kinds of associated objects that are to be carried up. */
   readonly associated: AssociatedWish | undefined
@@ -129,7 +129,9 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
   }
 }
 
-/** Before any upsync set is asked. `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
+/**
+ * Evaluated before upsync sets. `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects.
+ */
 export function downsyncs(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): boolean {
   return spec.downsync.some(test => passes(test, object, namespaceLabels))
 }
@@ -196,7 +198,7 @@ function upsyncSets(value: unknown): UpsyncSet[] {
   return sets
 }
 
-/** What a test asks of an object, by the name of its field; each is asked for itself. */
+/** Criteria of a test by the name of their field; each stands alone. */
 const CRITERIA = {
   apiGroup: (test, { resource }) => test.apiGroup === undefined || test.apiGroup === resource.group,
   resources: (test, { resource }) => test.resources?.has(resource.resource) ?? true,
@@ -217,7 +219,7 @@ function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels |
   return true
 }
 
-/** What of a test an object does not meet; empty where it passes. For people: all is asked. */
+/** Criteria of a test that an object does not meet; empty where it passes. For people: all are evaluated. */
 export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): Criterion[] {
   return CRITERION_NAMES.filter(name => !CRITERIA[name](test, object, namespaceLabels))
 }

@@ -7,7 +7,7 @@ import { isRecord } from '../../apimachinery/object.ts'
 /** Selectors, their labels, expressions and values, downsync tests; or upsync sets. A thousand clusters can be named one by one. */
 export const MAX_SELECTOR_PARTS = 10_000
 
-/** Of one list of `locationSelectors`, of all selectors of a `downsync`, or of one list of `upsync`, in their order. */
+/** Parts of one list of `locationSelectors`, of all selectors of a `downsync`, or of one list of `upsync`, in their order. */
 export class SelectorParts {
   #left = MAX_SELECTOR_PARTS
 

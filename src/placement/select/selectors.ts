@@ -1,4 +1,4 @@
-/** Lists of label selectors as users write them: the sound ones compiled, the malformed ones said. */
+/** Lists of label selectors as users write them: the sound ones compiled, the malformed ones reported. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { formatFieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -63,7 +63,7 @@ export function placementFaults(spec: unknown): string[] {
     if (!isRecord(test)) continue
     const at = `spec.downsync[${i}]`
     if (!parts.takeTest()) {
-      // one that ran out inside a test before has been told
+      // an exhausted bound of an earlier test is reported already
       if (!faults.some(fault => fault.endsWith(TOO_MANY) && fault.startsWith('spec.downsync'))) {
         faults.push(`${at}: ${TOO_MANY}`)
       }

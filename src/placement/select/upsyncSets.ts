@@ -20,7 +20,7 @@ type PluralOf = (group: string, kind: string) => string | undefined
 const ALL = '*'
 const SECRETS = 'secrets'
 
-/** Of each server's own life, and too lively to mirror. */
+/** Resources of each server's own life, too lively to mirror. */
 const NEVER_CARRIED: ReadonlySet<string> = new Set([
   'bindings',
   'componentstatuses',
@@ -58,7 +58,7 @@ export function isPowerful(resource: GroupResource): boolean {
   return POWERFUL_GROUPS.has(group) || group.endsWith('.kcp.io') || groupResourceName(resource) === 'serviceaccounts'
 }
 
-/** Of a SyncerConfig or an EdgeSyncConfig. Empty lists match nothing. */
+/** Sets of a SyncerConfig or an EdgeSyncConfig. Empty lists match nothing. */
 export function upsyncSets({ kind, spec }: Readonly<KubeObject>, pluralOf: PluralOf): UpsyncSet[] {
   if (!isRecord(spec)) return []
   if (kind === 'SyncerConfig')

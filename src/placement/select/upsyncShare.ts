@@ -1,25 +1,24 @@
 /**
- * The upsync sets of one mailbox, with a bound for each space: they stand in one SyncerConfig, which one tenant's sets must not
- * make too large for all others. Pure.
+ * The upsync sets of one mailbox, with a bound for each space: all stand in one SyncerConfig, and one tenant's sets must not fill it. Pure.
  */
 import { hash } from 'node:crypto'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import type { CutSet } from '../consent/upsyncGrants.ts'
 import { compileUpsync, type Matchable, type UpsyncSet, upsyncs, upsyncsKind } from './placementSpec.ts'
 
-/** Of one space in one mailbox, as JSON. */
+/** Bound for one space in one mailbox, as JSON. */
 export const MAX_SPACE_UPSYNC = 100_000
 
-/** Of one space: sets by name of the placement. */
+/** Sets of one space, by name of the placement. */
 export type SpaceSets = Map<string, readonly CutSet[]>
 
 export interface UpsyncShare {
   readonly sets: readonly UpsyncSet[]
   /** Placements some of whose sets found no room, and how many. */
   readonly crowded: readonly { space: string; name: string; left: number }[]
-  /** Ids of the spaces that asked for an object, sorted. */
+  /** Ids of the spaces with a matching set, sorted. */
   askedBy(object: Omit<Matchable, 'labels'>): string[]
-  /** Those that asked for any objects of a kind. */
+  /** Ids of the spaces with a set for any objects of a kind. */
   askedForKind(kind: GroupResource): string[]
   /** The same for shares that say the same. */
   readonly digest: string

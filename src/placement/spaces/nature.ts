@@ -1,9 +1,9 @@
 /**
  * Described, not acting: which objects a space's server acts upon, and which are only there to be carried elsewhere.
  *
- * In a space that describes workload, the denatured kinds are descriptions: what they say is said to the clusters. One of their
- * objects acts in the space itself only with the label {@link NATURED_LABEL}, and then it stays. In a mailbox everything on its
- * way, down or up, is inert. Elsewhere everything acts, as in Kubernetes.
+ * In a space that describes workload, the denatured kinds are descriptions for the clusters. One of their objects acts in the space itself
+ * only with the label {@link NATURED_LABEL}, and then it stays. In a mailbox everything on its way, down or up, is inert. Elsewhere
+ * everything acts, as in Kubernetes.
  */
 
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -14,9 +14,9 @@ import type { SpaceType } from './spaceTypes.ts'
 /** With the value `true`: the object acts in the space that it is in, and never travels. */
 export const NATURED_LABEL = `${EDGE_GROUP}/natured`
 
-/** Who may what, and as whom. */
+/** Rights and identities. */
 const IDENTITIES: ReadonlySet<string> = new Set([...RBAC_KINDS, 'serviceaccounts'])
-/** What steers requests. */
+/** Kinds that steer requests. */
 const SETTINGS: ReadonlySet<string> = new Set([
   ...STEERING_KINDS,
   'flowschemas.flowcontrol.apiserver.k8s.io',
@@ -31,14 +31,14 @@ interface Place {
   readonly path: string
 }
 
-/** What a tree of spaces knows of each. */
+/** Known facts about each space of the tree. */
 export interface Places {
   typeOf(space: string): SpaceType
   /** `undefined` when there is no such space. */
   pathOf(space: string): string | undefined
 }
 
-/** What a server, or a controller, asks about the objects of its spaces (logical-cluster ids). Cheap. */
+/** Queries of a server or a controller about the objects of its spaces (logical-cluster ids). Cheap. */
 export interface Nature {
   /** Whether objects of a kind are descriptions there unless they are labelled. */
   isDescribed(space: string, kind: GroupResource): boolean
@@ -47,7 +47,7 @@ export interface Nature {
   callsConversions(space: string): boolean
 }
 
-/** Of a server without spaces, and of tests. */
+/** Nature of a server without spaces, and of tests. */
 export const EVERYTHING_ACTS: Nature = {
   isDescribed: () => false,
   acts: () => true,
@@ -74,7 +74,7 @@ function actsIn({ type, path }: Place, kind: GroupResource, object: Readonly<Kub
   return !isDescribedIn(type, kind) || isNatured(object) || isServersAccount(kind, object)
 }
 
-/** What they call may run in clusters only. */
+/** Their webhooks may run in clusters only. */
 function callsConversionsIn({ type, path }: Place): boolean {
   return !type.describes && !isInMailbox(path)
 }
@@ -83,7 +83,7 @@ export function isNatured(object: Readonly<KubeObject>): boolean {
   return object.metadata.labels?.[NATURED_LABEL] === 'true'
 }
 
-/** Of an object in a mailbox: whether it came from a workload space, or from the cluster. */
+/** Whether an object in a mailbox came from a workload space, or from the cluster. */
 function isOnItsWay(object: Readonly<KubeObject>): boolean {
   return isProjected(object) || object.metadata.annotations?.[UPSYNCED] !== undefined
 }

@@ -1,8 +1,8 @@
 /**
- * What the ClusterRoles `admin`, `edit` and `view` hold of Orrery's own kinds, beside what they hold of Kubernetes'. Whoever
- * may see a space sees where its workload goes; whoever may edit it places and describes clusters. Who consents, a workload
- * space to an inventory or an inventory to a space, decides for all the others there: that is for administrators. Nobody
- * writes by these roles what the center alone writes; of revisions and rollouts that is all but what the server leaves to people.
+ * Rights of the ClusterRoles `admin`, `edit` and `view` on Orrery's own kinds, beside those on Kubernetes'. A viewer of a space sees where
+ * its workload goes; an editor places and describes clusters. Consent between a workload space and an inventory is for administrators: it
+ * decides for all users there. Nobody writes by these roles what the center alone writes; of revisions and rollouts that is all but what
+ * the server leaves to people.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { PLACEMENT_PREVIEWS } from '../desks/placementPreview.ts'

@@ -11,14 +11,14 @@ export interface SpaceBudget {
   readonly bytes?: number
   /** Clusters: the server keeps a mailbox for each. */
   readonly syncTargets?: number
-  /** Of these, what a syncer carried up from its cluster. */
+  /** Share of these that a syncer carried up from its cluster. */
   readonly carriedObjects?: number
   readonly carriedBytes?: number
 }
 
 export type Measure = keyof SpaceBudget
 
-/** Of a Workspace: quantities such as `50k` and `2Gi`, that count in place of what the type of the space says. */
+/** Quantities of a Workspace, such as `50k` and `2Gi`, that replace those of its type. */
 export const BUDGET_ANNOTATIONS: Readonly<Record<Measure, string>> = {
   objects: 'tenancy.kcp.io/budget-objects',
   bytes: 'tenancy.kcp.io/budget-bytes',
@@ -38,7 +38,7 @@ export const WORKSPACE_OVERHEAD_BYTES = 20 * 1024
 /** Counted for each SyncTarget, beside itself: its mailbox in the core space, with a syncer that is connected. */
 export const MAILBOX_OVERHEAD_BYTES = 60 * 1024
 export const MAILBOX_OVERHEAD_OBJECTS = 17
-/** What a CustomResourceDefinition takes of the memory: its kinds with their schemas, compiled once an object is written. */
+/** Memory of a CustomResourceDefinition, relative to its size: its kinds with their schemas, compiled once an object is written. */
 export const DEFINITION_TIMES = 4
 /** Selectors and tests, compiled by each controller that follows them. */
 export const PLACEMENT_TIMES = 9
@@ -104,12 +104,12 @@ export function weightOf({ group, resource }: GroupResource): Weight {
   return weight?.group === group ? weight : PLAIN
 }
 
-/** What a space of a type may hold. The core space holds the mailboxes, which have budgets of their own. */
+/** Budget of a space of a type. The core space holds the mailboxes, which have budgets of their own. */
 export function defaultBudget(type: string): SpaceBudget {
   return type === 'core' ? UNBOUNDED : type === 'mailbox' ? MAILBOX : DEFAULT
 }
 
-/** `type` as the Workspace names it. What nobody can read counts as not said. */
+/** `type` as the Workspace names it. A malformed annotation counts as absent. */
 export function budgetOf(type: string, annotations: Readonly<Record<string, unknown>> | undefined): SpaceBudget {
   const own = defaultBudget(type)
   if (annotations === undefined) return own
@@ -121,7 +121,7 @@ export function budgetOf(type: string, annotations: Readonly<Record<string, unkn
   return Object.keys(declared).length === 0 ? own : { ...own, ...declared }
 }
 
-/** What is wrong with the annotations of a Workspace. */
+/** Faults of the annotations of a Workspace. */
 export function budgetErrors(annotations: Readonly<Record<string, unknown>> = {}): FieldError[] {
   return MEASURES.flatMap(measure => {
     const name = BUDGET_ANNOTATIONS[measure]
@@ -140,7 +140,7 @@ export function misspeltBudgets(annotations: Readonly<Record<string, unknown>> =
   return Object.keys(annotations).filter(name => name.startsWith(PREFIX) && !NAMES.has(name))
 }
 
-/** What is wrong with one of those. */
+/** Fault of one of those. */
 export function misspeltError(name: string): FieldError {
   const why = `says nothing of a budget; there are ${[...NAMES].join(', ')}`
   return fieldError.forbidden(`metadata.annotations[${name}]`, why)

@@ -82,7 +82,7 @@ const ALL: readonly SpaceType[] = [
 
 export const SPACE_TYPES: ReadonlyMap<string, SpaceType> = new Map(ALL.map(type => [type.name, type]))
 
-/** What a Workspace's `spec.type.name` says; without a type it is universal. */
+/** Type that a Workspace's `spec.type.name` gives; without a type it is universal. */
 export function spaceType(name: string): SpaceType {
   return SPACE_TYPES.get(name) ?? UNIVERSAL
 }

@@ -1,10 +1,10 @@
 /**
  * The words by which a cluster joins: bootstrap credentials and claims, which center, syncer and command line share.
  *
- * A bootstrap credential is a signed token of the core space for one inventory. It ends at its time, or with its Secret, and is good for one
- * request: a claim of the renewal credential of a SyncTarget. A claim is known by the hash of a key that the claimant made.
- * Whoever does not hold that key gets nothing by the claim. An administrator approves it on its Secret in the mailbox; a bootstrap credential may
- * say that the first claim of each SyncTarget needs nobody.
+ * A bootstrap credential is a signed token of the core space for one inventory. It ends at its time, or with its Secret, and is good for
+ * one request: a claim of the renewal credential of a SyncTarget. A claim is known by the hash of a key that the claimant made. A client
+ * without that key gets nothing by the claim. An administrator approves it on its Secret in the mailbox; a bootstrap credential may say
+ * that the first claim of each SyncTarget needs nobody.
  */
 import { hash } from 'node:crypto'
 import { issuerOf } from './syncerCredential.ts'

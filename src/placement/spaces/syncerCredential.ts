@@ -1,11 +1,10 @@
 /**
  * The words of a syncer's credentials, which center, syncer and command line share.
  *
- * What is handed out is a renewal credential: a signed token that is good for asking for tokens of the syncer's ServiceAccount,
- * and for nothing else. It stands for a Secret of its mailbox that says until when it is good, and each use moves that: who
- * stops using it, or deletes the Secret, ends it. What it gets is a token of a day, which stands for the syncer's session. A new
- * session ends the one before it, with its tokens and streams. Who asks for a dry run gets a token that reads for ten minutes, stands
- * for the credential itself, and is nobody's session.
+ * An administrator hands out a renewal credential: a signed token whose only use is to obtain tokens of the syncer's ServiceAccount. It
+ * stands for a Secret of its mailbox that holds its expiry, and each use extends that. Disuse or deletion of the Secret ends it. The result
+ * is a token of a day, which stands for the syncer's session. A new session ends the one before it, with its tokens and streams. A dry run
+ * gets a token that reads for ten minutes, stands for the credential itself and belongs to no session.
  */
 import { isRecord } from '../../apimachinery/object.ts'
 

@@ -11,7 +11,7 @@ export function grantedName(binding: string, location: string): string {
   return shortName(`${binding}.${location}`, LIMIT)
 }
 
-/** What a cluster is called in a space: as the GrantedLocation, with its SyncTarget where that has another name than the Location. */
+/** Name of a cluster in a space: as the GrantedLocation, with its SyncTarget where that has another name than the Location. */
 export function clusterLabel(granted: string, location: string, syncTarget: string): string {
   return syncTarget === location ? granted : `${granted}+${syncTarget}`
 }

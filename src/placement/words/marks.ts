@@ -1,6 +1,6 @@
 /**
- * The marks on objects of workload spaces, on their copies and on what of them is in clusters: whose each is, how far it travels and
- * whether a preview shows it. One table; a mark that it lacks travels and is shown, as all annotations of authors are. Pure.
+ * The marks on objects of workload spaces, on their copies and on the clusters' objects: owner, reach and visibility in a preview. One
+ * table; a mark that it lacks travels and is shown, as all annotations of authors are. Pure.
  */
 import { isServersKey, LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import {
@@ -48,7 +48,7 @@ interface Mark {
 const authors: Mark = { by: 'author', toMailbox: true, toCluster: true, isShown: true }
 /** The center's account of a copy. */
 const account: Mark = { by: 'center', toMailbox: false, toCluster: false, isShown: false }
-/** What the center tells the author. */
+/** Notes of the center to the author. */
 const note: Mark = { by: 'center', toMailbox: false, toCluster: false, isShown: true }
 
 export const MARKS: Readonly<Record<string, Mark>> = {

@@ -1,4 +1,4 @@
-/** What the placement translator calls itself, and keys of objects. */
+/** Names of the placement translator, and keys of objects. */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 
@@ -24,12 +24,12 @@ export function namespaceKey(name: string): string {
   return NAMESPACE_KEYS + name
 }
 
-/** Whether it is that of a Namespace: it is asked of each copy. */
+/** Whether the key is that of a Namespace; called for each copy. */
 export function isNamespaceKey(key: string): boolean {
   return key.startsWith(NAMESPACE_KEYS)
 }
 
-/** Of one that {@link objectKey} has made. */
+/** Parts of a key that {@link objectKey} has made. */
 export function parseObjectKey(key: string): GroupResource & { namespace: string; name: string } {
   const afterGroup = key.indexOf('|') + 1
   const afterResource = key.indexOf('|', afterGroup) + 1
@@ -48,7 +48,7 @@ export function describeObject(object: GroupResource & { namespace?: string; nam
   return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
 }
 
-/** The Namespace alone: it is asked of each copy more than once. */
+/** The Namespace alone; called more than once for each copy. */
 export function namespaceOf(key: string): string {
   const from = key.indexOf('|', key.indexOf('|') + 1) + 1
   return key.slice(from, key.indexOf('|', from))

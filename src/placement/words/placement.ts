@@ -1,9 +1,9 @@
 /**
  * The words of placement, which controllers, syncer and command line share: kinds, marks on objects, and what a mailbox is.
  *
- * A mailbox is a child of the mailbox parent with a mailbox's name. The place in the tree decides, and nothing that is inside a
- * space: only administrators make children of the mailbox parent, names never change, and an id is given once. So no syncer or
- * tenant makes a mailbox of another space, or another space of its mailbox.
+ * A mailbox is a child of the mailbox parent with a mailbox's name. The place in the tree decides, and nothing inside a space. Only
+ * administrators make children of the mailbox parent, names never change, and an id is given once. So no syncer or tenant makes a mailbox
+ * of another space, or another space of its mailbox.
  */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 
@@ -25,7 +25,7 @@ export const INVENTORY_BINDINGS = edge('inventorybindings')
 export const GRANTED_LOCATIONS = edge('grantedlocations')
 /** On a work status: the name of the GrantedLocation by which its cluster was chosen. */
 export const LOCATION_LABEL = `${EDGE_GROUP}/location`
-/** Of a work status, once for each Location that leads to its cluster; the GrantedLocation's name follows. */
+/** Prefix of a work status, once for each Location that leads to its cluster; the GrantedLocation's name follows. */
 export const LOCATION_LABELS = `location.${EDGE_GROUP}/`
 /** In a workload space, answered and not stored: what became of each object in each cluster. */
 export const WORK_STATUSES: GroupVersionResource = { ...edge('workstatuses'), version: 'v1alpha1' }
@@ -51,8 +51,8 @@ export const PLACEMENT_TRANSLATOR = 'placement-translator'
 export const CARRIERS: readonly string[] = [WHERE_RESOLVER, MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR]
 
 /**
- * On a SyncerConfig, by the center: what is to be carried down is what was projected into the mailbox, and is not listed beside
- * that. Who does not ask for configs as they are stored gets the lists, without this.
+ * On a SyncerConfig, by the center: what is to be carried down is what was projected into the mailbox, and is not listed beside that.
+ * Readers of anything but stored configs get the lists, without this.
  */
 export const CARRIES_ANNOTATION = `${EDGE_GROUP}/carries`
 export const CARRIES_PROJECTED = 'projected'
@@ -64,16 +64,15 @@ export const SYNCER_CONFIG_NAME = 'the-one'
 export const PLACEMENT_LABEL = `${EDGE_GROUP}/edge-placement`
 
 /**
- * On what the center put into a mailbox, and on what of it is in a cluster, where children may inherit it: it says nothing
- * about ownership there.
+ * On the center's objects in a mailbox, and on their form in a cluster. Children there may inherit it: it proves no ownership.
  */
 export const PROJECTED_LABEL = `${EDGE_GROUP}/projected`
 export const PROJECTED_VALUE = 'yes'
 /** On the copy: which keys and fields came from the source, so that their removal reaches the copy too. */
 export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
 /**
- * On the copy: id of the space whose object it is. Whoever else places one of that name there waits until that claim ends. In a
- * cluster, where that is asked for: in whose name it was applied.
+ * On the copy: id of the space whose object it is. A later placement of that name waits until that claim ends. In a cluster, where
+ * requested: the space in whose name it was applied.
  */
 export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
 /** On the copy, RFC 3339: since when it is that space's, where it was another's before. */
@@ -105,11 +104,11 @@ export const CUSTOMIZER_ANNOTATION = `${EDGE_GROUP}/customizer`
 export const CUSTOMIZATION_ERROR_ANNOTATION = `${EDGE_GROUP}/customization-error`
 /** On the object in the WDS: where another space owns the object of that name. Never projected. */
 export const CONFLICT_ANNOTATION = `${EDGE_GROUP}/object-conflict`
-/** On the object in the WDS: id or path of a space that is to own it wherever this one does and that one places it too. */
+/** On the object in the WDS: id or path of the space that is to own it wherever both spaces place it. */
 export const HAND_OVER_ANNOTATION = `${EDGE_GROUP}/hand-over-to`
 /** On a SyncTarget: ids or paths of spaces, comma-separated, that give way there to whoever else places the same objects. */
 export const RELEASE_OWNER_ANNOTATION = `${EDGE_GROUP}/release-owner`
-/** On a SyncTarget that a syncer was heard of: it goes when that has left the cluster, or an administrator no longer waits. */
+/** On a SyncTarget that a syncer has reported to: it goes when that has left the cluster, or an administrator no longer waits. */
 export const CLUSTER_FINALIZER = `${EDGE_GROUP}/cluster`
 /** On a SyncTarget that is being deleted, with its uid: nobody waits for the syncer any more. */
 export const FORCE_DETACH_ANNOTATION = `${EDGE_GROUP}/force-detach`
@@ -121,7 +120,7 @@ export const PAUSED_ANNOTATION = `${EDGE_GROUP}/paused`
 /** On SyncerConfig `the-one`, by the center: the syncer is to leave its cluster, `Orphan` or `Delete`. */
 export const LEAVE_ANNOTATION = `${EDGE_GROUP}/leave`
 
-/** What becomes of the workload of a cluster that leaves: it stays and is nobody's, or what syncers made of it goes. */
+/** Fate of the workload of a cluster that leaves: it stays without an owner, or the syncers' objects go. */
 export type DetachPolicy = 'Orphan' | 'Delete'
 
 /** On an EdgePlacement: the hash of held deletions that are meant. */
@@ -148,7 +147,7 @@ export const UPSYNCED = `${EDGE_GROUP}/upsynced`
 export const ASSOCIATED_WITH = `${EDGE_GROUP}/associated-with`
 /** Why a syncer does not carry an object up, in the status of its SyncerConfig: the mailbox's budget for that is used up. */
 export const UPSYNC_FULL = 'UpsyncBudgetExceeded'
-/** On the object in the mailbox that was carried up, by the center: ids of the spaces that asked for it, comma-separated. */
+/** On the upsynced object in the mailbox, by the center: ids of the spaces with a matching set, comma-separated. */
 export const UPSYNCED_FOR = `${EDGE_GROUP}/upsynced-for`
 /** On the object: whether the center's word goes when it is in the cluster already. */
 export const OVERWRITE = `${EDGE_GROUP}/downsync-overwrite`

@@ -1,7 +1,7 @@
 /**
- * How the destinations of an EdgePlacement are told in several SinglePlacementSlices. The first bears the placement's name, which
- * is where readers of KubeStellar's look; each bears a label, by which all of them are found. The first says how many there are,
- * so that a reader knows when one is missing.
+ * Destinations of an EdgePlacement in several SinglePlacementSlices. The first bears the placement's name, which is where readers of
+ * KubeStellar's look; each bears a label, by which all of them are found. The first says how many there are, so that a reader knows when
+ * one is missing.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { shortName } from '../consent/consentObjects.ts'

@@ -1,4 +1,4 @@
-/** What slices, Locations and Customizers say to the translator. */
+/** Facts from slices, Locations and Customizers for the translator. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { mailboxName } from './placement.ts'

@@ -7,7 +7,7 @@ export function workStatusName(label: string, key: string): { namespace: string;
   return { namespace: parseObjectKey(key).namespace, name: `${label}:${tailOf(key)}` }
 }
 
-/** What stands behind the location. */
+/** The rest of the key behind the location. */
 export function tailOf(key: string): string {
   const object = parseObjectKey(key)
   return `${groupResourceName(object)}:${object.name}`

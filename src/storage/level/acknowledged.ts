@@ -56,7 +56,7 @@ export class Acknowledged {
     this.#warn = warn
   }
 
-  /** `warn` hears of writes that failed: the file is then behind, and finds less. */
+  /** `warn` gets failed writes: the file is then behind, and finds less. */
   static async open(
     { path, witness }: Marked,
     revision: Revision,

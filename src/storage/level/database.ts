@@ -25,7 +25,7 @@ const WALK_BYTES = 1024 * 1024
 interface DatabaseOptions {
   /** Makes an empty database when there is none. Never for one that is known to exist: LevelDB would delete its remains. */
   create: boolean
-  /** What errors call it. Default: `path`. */
+  /** Name of it in errors. Default: `path`. */
   called?: string
   /** Other threads of this process open it too. */
   threads?: boolean
@@ -82,7 +82,7 @@ export function cannotOpen(path: string, why: string, cause: unknown): StorageEr
 /** Answers whether a row is good. */
 export type RowVisit = (row: string, value: Buffer) => boolean
 
-/** Which rows; all where neither is said. */
+/** Range of rows; all without either. */
 export interface RowRange {
   readonly gte?: string
   readonly lt?: string
@@ -123,7 +123,7 @@ export function wordsOf(error: unknown, db: Database): string {
   return (error as Error).message.replaceAll(`${db.location}/`, '')
 }
 
-/** What LevelDB wrote into its log file about records that it skipped when it was opened; it tells nobody else. */
+/** LevelDB's log lines about records that it skipped when it was opened; it reports them nowhere else. */
 export async function complaints(path: string): Promise<string[]> {
   const log = await readFile(join(path, 'LOG'), 'utf8')
   return log

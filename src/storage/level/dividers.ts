@@ -3,11 +3,11 @@
  */
 import { type Database, openDatabase, type RowRange } from './database.ts'
 
-/** Of a part: near enough to its end. */
+/** Tolerance of a part: near enough to its end. */
 const TOLERANCE = 1 / 16
 /** Behind all characters that most rows have; at others no row is divided. */
 const LAST_CHARACTER = 0x7f
-/** Of a divider, behind what all rows of the range begin with. */
+/** Bound on a divider, behind the common start of all rows of the range. */
 const MOST_CHARACTERS = 512
 
 /**

@@ -1,6 +1,6 @@
 /**
- * One look at every row of a store: hands over the current objects, and holds what is there against what the newest batch
- * said, against the log, and against what was acknowledged. What does not fit is damage, and is told in words.
+ * One look at every row of a store. It hands over the current objects, and compares the rows with the newest batch, the log, and the
+ * acknowledged revision. A mismatch is damage, and is reported in words.
  */
 import { type Revision, StorageError } from '../store.ts'
 import { type Database, type RowVisit, readAll } from './database.ts'
@@ -41,7 +41,7 @@ export interface Inspection {
 interface InspectionOptions extends TallyOptions {
   /** A revision that was acknowledged. */
   acknowledged: Revision | undefined
-  /** What LevelDB said about records that it skipped: not damage by itself, for a crash may tear a write that nobody was told of. */
+  /** LevelDB's lines about skipped records: not damage by itself, for a crash may tear a write without an acknowledgement. */
   complaints: readonly string[]
   /** Only tell whether there is damage: the findings may exaggerate it. */
   quick?: boolean | undefined
@@ -62,7 +62,7 @@ export async function inspect(db: Database, options: InspectionOptions): Promise
   if (quick.findings.length === 0 || options.quick) return quick
   const careful = await inspectCarefully(db, options)
   if (careful.findings.length > 0) return careful
-  // What is damaged was replaced meanwhile, but stands in the way of LevelDB.
+  // The damaged rows were replaced meanwhile, but stand in the way of LevelDB.
   const findings = [...unreadableFindings(quick.unreadable), ...badFindings(quick.badRows)]
   return { ...careful, findings: [...findings, 'all newest rows can be read in spite of it'] }
 }

@@ -13,7 +13,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return rest
 })
 
-/** Of the text behind `from`, as UTF-8. */
+/** Checksum of the text behind `from`, as UTF-8. */
 export function keyChecksum(text: string, from: number, begun: number): number {
   let checksum = ~begun
   for (let i = from; i < text.length; i++) {

@@ -1,8 +1,8 @@
 /**
- * The journal on LevelDB. A commit is one synced batch: for each event the object's row, and the version that it replaced under that
- * version's revision; for all together a row of the log, or some; and once, what the whole store is then. Where there is no room for history, only
- * objects and that. So current objects are read back
- * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
+ * The journal on LevelDB. A commit is one synced batch. It has for each event the object's row, and the replaced version under that
+ * version's revision. All together have one or more rows of the log, and the state of the whole store. Without room for history, it has
+ * only objects and that state. Current objects are so read back without history, history is forgotten without current objects, and a
+ * missing row shows.
  */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
@@ -50,13 +50,13 @@ import { bytesIn, createStore, type FolderOptions, readStore } from './storeFold
 import type { Tally } from './tally.ts'
 
 export interface LevelJournalOptions extends FolderOptions {
-  /** Hears of the file of acknowledged revisions when it cannot be written. */
+  /** Gets errors of the file of acknowledged revisions. */
   warn: (error: unknown, message: string) => void
-  /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
+  /** Given: the intact part replaces a damaged store, and this gets the losses. */
   lossAccepted?: ((loss: AcceptedLoss) => void) | undefined
   /** Threads read what is so large. Default: 4 MiB. */
   threadsFromBytes?: number | undefined
-  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
+  /** Number of threads that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
   readers?: number | undefined
 }
 
@@ -76,10 +76,10 @@ const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 
 /** Events in one page of history, and about so many in one step of compaction: about a millisecond of work. */
 const PAGE = 512
-/** Of rows of the log in a step of compaction: those of small commits have some 100 bytes. */
+/** Rows of the log in a step of compaction: those of small commits have some 100 bytes. */
 const COMPACTED_BYTES = 64 * 1024
 
-/** Of a batch, in a turn of the loop: all of it is copied twice and more, mostly into memory that nobody has touched yet. */
+/** Bytes of a batch in a turn of the loop: all of it is copied twice and more, mostly into fresh memory. */
 const PORTION_BYTES = 1024 * 1024
 
 /** Rows by what they are: history first, which is the first to go. */
@@ -89,13 +89,13 @@ const KINDS = [
   ['o/', 'o0'],
 ] as const
 
-/** What is there only while the journal is open. */
+/** State while the journal is open. */
 interface Open {
   readonly db: Database
   readonly acknowledged: Acknowledged
 }
 
-/** Bytes of large values, told as they come. */
+/** Counts bytes of large values, as they come. */
 class Portions {
   #bytes = 0
 
@@ -134,8 +134,8 @@ export class LevelJournal implements Journal {
   }
 
   /**
-   * Reads and checks everything in a copy, and opens the database only then: so a refusal changes nothing, and the files
-   * that LevelDB has mapped into memory for the reading are let go.
+   * Reads and checks everything in a copy, and opens the database only then. A refusal so changes nothing, and the files that LevelDB has
+   * mapped into memory for the reading are released.
    */
   async load({ taker, memory }: LoadedObjects): Promise<JournalState> {
     const { path, warn } = this.#options
@@ -319,14 +319,14 @@ export class LevelJournal implements Journal {
 
   async close(): Promise<void> {
     this.#closing = true
-    // Whoever asked for the compaction hears of its failure; closing only waits for its end.
+    // The caller of the compaction gets its failure; closing only waits for its end.
     await this.#compacting?.catch(() => {})
     await this.#reclaiming?.catch(() => {})
     await this.#open?.acknowledged.close()
     await this.#open?.db.close()
   }
 
-  /** Writes that no history up to a revision is needed: one after the other, so that none takes back what a later one said. */
+  /** Records that no history up to a revision is needed: one after the other, so that none takes back a later one. */
   async #promise(through: Revision, write: () => Promise<void>): Promise<void> {
     const before = this.#promising.catch(() => {}) // its own caller knows
     this.#promising = before.then(async () => {

@@ -1,7 +1,7 @@
 /**
- * A second folder with the same files, made of hard links. LevelDB never writes into a file that is there when it opens, it
- * makes new ones and deletes old ones: so a database can be opened and read in the copy, and the original stays as it is.
- * The copy shares the lock file, so whoever holds the one holds the other.
+ * A second folder with the same files, made of hard links. LevelDB never writes into a file that is there when it opens; it makes new ones
+ * and deletes old ones. A database can so be opened and read in the copy, and the original stays as it is. The copy shares the lock file: a
+ * holder of the one holds the other.
  */
 import { fstatSync, type Stats } from 'node:fs'
 import { link, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises'
@@ -14,8 +14,8 @@ const SUFFIX = '.check-'
 const NOT_LINKED = ['LOG', 'LOG.old']
 
 /**
- * A copy beside `path`; `undefined` on a file system without hard links, and when the files lie on another one than the
- * folder's name: behind a symbolic link, or in a volume of their own.
+ * A copy beside `path`. `undefined` on a file system without hard links. Also when the files lie on another one than the folder's name:
+ * behind a symbolic link, or in a volume of their own.
  * @throws StorageError `Locked` when this process has the original open: a process cannot lock itself out, and would lose
  *   the lock by closing the copy
  */

@@ -23,8 +23,8 @@ export function openDataDir({ dataDir, acceptLoss, ...options }: DataDirOptions)
 }
 
 /**
- * @throws StorageError `Locked` when another process holds the directory, `Format` when its data is newer than this program
- *   or not Orrery's, `Damaged` when it is not what was acknowledged, `Failed` when it cannot be read
+ * @throws StorageError `Locked` when another process holds the directory. `Format` when its data is newer than this program or not
+ *   Orrery's. `Damaged` when it is not the acknowledged content, `Failed` when it cannot be read.
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<Store> {
   const { logger } = options

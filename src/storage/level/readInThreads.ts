@@ -12,15 +12,15 @@ import type { RowsMessage, RowsOrder } from './rowsOrder.ts'
 import { type Tally, togetherOf } from './tally.ts'
 
 const OBJECTS = { gte: 'o/', lt: 'o0' }
-/** What a damaged store holds beside rows of ours belongs here. */
+/** Rows of a damaged store beside Orrery's own belong here. */
 const OTHERS: RowsOrder['ranges'] = [{ lt: OBJECTS.gte }, { gte: OBJECTS.lt }]
 
-/** Of objects that are read the garbage is large and dies at once. */
+/** Garbage of a read of objects is large and dies at once. */
 const LIMITS = { maxYoungGenerationSizeMb: 32 }
 
 interface ReadInThreadsOptions {
   taker: LoadedObjects['taker']
-  /** Of objects, at least one. */
+  /** Number of threads for objects, at least one. */
   readers: number
 }
 

@@ -1,32 +1,32 @@
 /**
  * The rows of a level store, format 3. Text keys, binary values; revisions in keys are 16 digits, so they sort as numbers.
  *
- *   m/format      decimal text and nothing else: programs of every format read it
- *   m/compacted   revision up to which history is forgotten
- *   m/state       written by every batch: the newest revision, how many objects there are, and their sum
- *   o/<key>       current object: its text
- *   v/<revision>  text of a version that is no longer current, and of a deletion's last state where that says something else
- *   l/<revision>  log: what happened to which keys, when, and which versions it replaced, up to this revision: the events of a batch together
+ * - `m/format`: decimal text and nothing else, so that programs of every format read it
+ * - `m/compacted`: revision up to which history is forgotten
+ * - `m/state`: written by every batch: the newest revision, how many objects there are, and their sum
+ * - `o/<key>`: text of the current object
+ * - `v/<revision>`: text of a replaced version, and of a deletion's last state where that differs
+ * - `l/<revision>`: log of the events of a batch, up to this revision: their keys, their times, and the versions that they replaced
  *
  * `<key>` is space, group, resource, namespace and name joined by NUL: a space is one contiguous range of `o/`.
  *
  * Every value but the format's begins with the same 20 bytes, numbers big-endian:
  *
- *    0  flags        in objects and versions, 2: a note, 8: an outline. Others are unknown here, and refused.
- *    1  zero
- *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
- *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin; in the log, how many entries
- *    8  number       float64, exact: revision of an object or version, or of m/; time of log entries, ms since 1970
- *   16  checksum     CRC-32 of the text and what follows it, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
- *                    of m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
- *   20  text, with the flag 8 then the outline of its body (body.ts) and the length of that in bytes (32 bits), with the flag 2 then the
- *                    same of the note; in m/state count and sum (float64 each); entries
+ * - 0, flags: in objects and versions, 2: a note, 8: an outline. Others are unknown here, and refused.
+ * - 1, zero
+ * - 2, key id: 16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
+ * - 4, head length: 32 bits; in objects and versions, where in the text the digits of the revision begin. In the log, how many entries.
+ * - 8, number: float64, exact: revision of an object or version, or of m/; time of log entries, ms since 1970
+ * - 16, checksum: CRC-32 of the text and the rest, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values of
+ *   m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
+ * - 20, text: with the flag 8 then the outline of its body (body.ts) and the length of that in bytes (32 bits). With the flag 2 then the
+ *   same of the note. In m/state count and sum (float64 each); in the log the entries.
  *
  * Entries of the log follow each other, as their revisions do. Each begins with 13 bytes:
  *
- *    0  flags     1: a deletion; 5: one whose last state is the version that it replaced, under its own revision. Others are unknown here, and refused.
- *    1  replaced  float64: revision of the version that it replaced; 0: none
- *    9  length    32 bits: bytes of the <key> that follows
+ * - 0, flags: 1: a deletion; 5: one whose last state is the version that it replaced, under its own revision. Others are refused.
+ * - 1, replaced: float64: revision of the version that it replaced; 0: none
+ * - 9, length: 32 bits: bytes of the <key> that follows
  */
 import { crc32 } from 'node:zlib'
 import type { Whole } from '../body.ts'
@@ -49,7 +49,7 @@ const DELETION = 1
 const NOTED = 2
 const AS_IT_WAS = 4
 const OUTLINED = 8
-/** Of the length behind an outline or a note. */
+/** Bytes of the length behind an outline or a note. */
 const LENGTH = 4
 const CHECKSUM_AT = 16
 const HEAD = 20
@@ -67,10 +67,10 @@ export function keyOfObjectRow(row: string): Key {
   return parseKeyText(row.slice(OBJECTS.length))
 }
 
-/** What keys say behind their spaces, as many as are known at a time: most spaces have objects of the same few names. */
+/** Bound on the retained parts of keys behind their spaces: most spaces have objects of the same few names. */
 const KNOWN_PLACES = 1024
 
-/** Keys of rows that are read in order: what a key has in common with the one before it, or with that of another space, is that one's strings. */
+/** Keys of rows in order: parts that a key shares with the one before it, or with that of another space, are that one's strings. */
 export class ObjectRowKeys {
   /** All of the last row but its name. */
   #start = ''
@@ -116,7 +116,7 @@ export function versionRow(revision: Revision): string {
   return `v/${digits(revision)}`
 }
 
-/** Of entries that end with this revision. */
+/** Row of entries that end with this revision. */
 export function logRow(revision: Revision): string {
   return `l/${digits(revision)}`
 }
@@ -146,7 +146,7 @@ export function versionValue(stored: Omit<Whole, 'key'>): Buffer {
   return sealed(value, crc32(value.subarray(HEAD), mixedHead(value)))
 }
 
-/** What the checksum of a version is where it is the current object. */
+/** Checksum of a version as the row of the current object. */
 export function objectChecksum(id: string, version: Buffer): number {
   return keyChecksum(id, 0, version.readUInt32BE(CHECKSUM_AT))
 }
@@ -194,7 +194,7 @@ function cutLast(row: string, bytes: Buffer): [before: Buffer, last: Buffer] {
   return [bytes.subarray(0, start), bytes.subarray(start, end)]
 }
 
-/** What a row of the log holds at most: few enough to be read for one of them, many enough to be cheap. */
+/** Bound on a row of the log: few enough to be read for one of them, many enough to be cheap. */
 export const LOG_ENTRIES = 256
 
 export interface LogEntry {
@@ -259,13 +259,13 @@ export function parseLog(row: string, value: Buffer): LogRecord[] {
   return records
 }
 
-/** What every batch says about the whole store after it. */
+/** State of the whole store after a batch. */
 export interface StateRecord {
   /** The newest revision. */
   readonly revision: Revision
   /** Current objects. */
   readonly count: number
-  /** Of the checksums of current objects, by {@link addToSum}. */
+  /** Sum of the checksums of current objects, by {@link addToSum}. */
   readonly sum: number
 }
 

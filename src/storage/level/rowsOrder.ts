@@ -1,4 +1,4 @@
-/** What a thread that reads rows is asked for, and what it tells. */
+/** Messages to and from a thread that reads rows. */
 import type { LoadedBlock } from '../loadedBlock.ts'
 import type { StorageErrorCode } from '../store.ts'
 import type { RowRange } from './database.ts'

@@ -1,6 +1,6 @@
 /**
- * What runs in a thread that reads and checks rows while a store is opened. Texts are put into memory that it shares with the store's
- * thread, so that nothing is copied again.
+ * Body of a thread that reads and checks rows while a store is opened. Texts are put into memory that it shares with the store's thread, so
+ * that nothing is copied again.
  */
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'

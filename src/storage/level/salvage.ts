@@ -1,7 +1,7 @@
 /**
- * What is intact of a damaged store, and what is lost, by name. The intact objects become a new store, whose revisions begin
- * above all that anybody can have been told: none is used twice, and a cursor from before is answered with `Compacted`. The
- * damaged store is put aside, not removed.
+ * Salvage of a damaged store: its intact part, and its losses by name. The intact objects become a new store, whose revisions begin above
+ * all that may have been sent. None is used twice, and the answer to an earlier cursor is `Compacted`. The damaged store is put aside, not
+ * removed.
  */
 import { rename, rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
@@ -21,7 +21,7 @@ import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore } f
 const RAISE = 10_000_000
 
 interface Loss {
-  /** What is damaged, as the refusal says it. */
+  /** Damage in the words of the refusal. */
   readonly findings: readonly string[]
   /** One line for each object that is lost, or older than it was. */
   readonly lost: readonly string[]
@@ -36,7 +36,7 @@ export interface AcceptedLoss extends Loss {
   readonly revision: Revision
 }
 
-/** What {@link acceptLoss} would lose; `undefined` when the store is intact. Changes nothing. */
+/** Losses of {@link acceptLoss}; `undefined` when the store is intact. Changes nothing. */
 export async function assessLoss(options: FolderOptions): Promise<Loss | undefined> {
   const damage = await damageOf(options)
   return damage && (await inIntactCopy(options.path, async db => await gather(db, options, damage.findings, () => {})))

@@ -1,6 +1,6 @@
 /**
- * The folder of a level store before it is open for use: whether there is a store, of which format, and whether all of it is
- * as it was acknowledged. It is read in a copy made of hard links, so a refusal leaves everything as it was found.
+ * The folder of a level store before it is open for use. It shows whether there is a store, its format, and whether all of it is as it was
+ * acknowledged. It is read in a copy made of hard links, so a refusal leaves everything as it was found.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
@@ -96,7 +96,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** What an empty history looks like. */
+/** Rows of an empty history. */
 export async function writeMeta(db: Database, state: { revision: number; count: number; sum: number }): Promise<void> {
   await db
     .batch()
@@ -190,7 +190,7 @@ export async function formatOf(
   )
 }
 
-/** Of all files of a folder. An open database removes some while they are counted. */
+/** Bytes of all files of a folder. An open database removes some while they are counted. */
 export async function bytesIn(path: string): Promise<number> {
   let bytes = 0
   for (const name of await filesOf(path)) bytes += await sizeOf(join(path, name))

@@ -1,6 +1,6 @@
 /**
- * What was found in rows of a store that were read: enough to say whether all of it is there. Rows may be read in parts, in other
- * threads too; what was found in each part is put together.
+ * Findings in rows of a store: enough to decide whether all of it is there. Rows may be read in parts, in other threads too; what was found
+ * in each part is put together.
  */
 import type { Whole } from '../body.ts'
 import { isStorageError, type Revision, StorageError } from '../store.ts'
@@ -93,7 +93,7 @@ export function tallyRows(tally: Tally, { log, each }: TallyOptions): (row: stri
   }
 }
 
-/** Of parts that follow each other. */
+/** Tally of parts that follow each other. */
 export function togetherOf(parts: readonly Tally[]): Tally {
   const all = emptyTally()
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** What replicas ask their writer, over a port, and how answers and errors come back. */
+/** Requests of replicas to their writer, over a port, with the answers and errors. */
 import type { MessagePort } from 'node:worker_threads'
 import {
   type Key,
@@ -17,7 +17,7 @@ export interface SentWrite {
   readonly expect: Revision
 }
 
-/** By name, what is asked and what is answered. Versions are records. */
+/** Requests and answers by name. Versions are records. */
 export interface Asks {
   /** A page of all objects, of one instant. */
   objects: { ask: { after: Key | undefined }; answer: ObjectsPage }
@@ -60,7 +60,7 @@ type Answer = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code?: StorageErrorCode; readonly isType: boolean } }
 )
 
-/** Answers what comes through a port; keeps no process alive. What is known at the same time is told in one message. */
+/** Answers what comes through a port; keeps no process alive. Answers of one moment go in one message. */
 export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
   let known: Answer[] = []
   const answerAll = (): void => {
@@ -84,8 +84,8 @@ export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
 }
 
 /**
- * Asks through a port, and keeps its thread alive for as long as it waits for an answer. What is asked in one turn of the loop goes in
- * one message: each wakes the other side.
+ * Asks through a port, and keeps its thread alive for as long as it waits for an answer. Requests of one turn of the loop go in one
+ * message: each wakes the other side.
  */
 export class Asker {
   readonly #port: MessagePort
@@ -113,7 +113,7 @@ export class Asker {
     return (await answered.promise) as Asks[N]['answer']
   }
 
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no request is open. */
   async idle(): Promise<void> {
     while (this.#asked.size > 0) await Promise.allSettled([...this.#asked.values()].map(({ promise }) => promise))
   }

@@ -14,7 +14,7 @@ import {
   typeAt,
 } from './versionRecords.ts'
 
-/** What a record says. The text of a version is good until the call returns, if it is not lasting. */
+/** Content of a record. The text of a version is good until the call returns, if it is not lasting. */
 interface LogVisitor {
   version(type: 'put' | 'delete', version: ReadVersion): void
   /** The text of the current version lies elsewhere now. */
@@ -41,7 +41,7 @@ export class LogReader {
   #at: number
   /** The head when the log was last read to its end. */
   #seen: number | undefined
-  /** Of a long text, what came before its record. */
+  /** Earlier pieces of a long text. */
   #pieces: Buffer[] = []
 
   constructor({ head, state, news, segment, at }: LogLink) {
@@ -62,7 +62,7 @@ export class LogReader {
     return Atomics.load(this.#state, IS_CUT) === 1
   }
 
-  /** From now on {@link wait} hears of commits, or only of {@link wake}. What was written before has to be looked for behind this. */
+  /** From now on {@link wait} ends with commits, or only with {@link wake}. Earlier records have to be looked for behind this. */
   listen(isWaiting: boolean): void {
     Atomics.store(this.#state, BELL, isWaiting ? BELLS.waiting : BELLS.quiet)
   }

@@ -7,13 +7,13 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { AnnouncedSlabs, type SlabNews } from './slabs.ts'
 import { RECORD_HEAD_BYTES, RECORDS, writeHead } from './versionRecords.ts'
 
-/** Of a segment, the first word: up to where it can be read. */
+/** First word of a segment: the position up to which it can be read. */
 export const SEGMENT_START = 8
 /** Words of a follower: the ordinal of the segment that it is in, whether it was cut off, and its bell. */
 export const IN_SEGMENT = 0
 export const IS_CUT = 1
 export const BELL = 2
-/** Of a bell: nobody has to hear of commits; somebody waits to be rung; it was rung, and not looked at since. */
+/** States of a bell: no listener; a listener that waits; rung, and not looked at since. */
 export const BELLS = { quiet: 0, waiting: 1, rung: 2 } as const
 
 export interface LogSegmentsOptions {
@@ -23,7 +23,7 @@ export interface LogSegmentsOptions {
   maxSegments?: number
 }
 
-/** What a follower reads the log by; all of it can be sent to a thread. */
+/** Link by which a follower reads the log; all of it can be sent to a thread. */
 export interface LogLink {
   /** One word that changes with each commit. */
   readonly head: SharedArrayBuffer
@@ -36,7 +36,7 @@ export interface LogLink {
   readonly at: number
 }
 
-/** Of a segment: its memory, or nothing where it is used no more. */
+/** News of a segment: its memory, or nothing where it is used no more. */
 interface SegmentNews {
   readonly id: number
   readonly memory?: SharedArrayBuffer
@@ -99,7 +99,7 @@ export class LogSegments {
     return this.#segmentBytes - SEGMENT_START - RECORD_HEAD_BYTES
   }
 
-  /** Begins behind all that was published. `end` is for who goes by itself; `onCut` hears that it was too slow. */
+  /** Begins behind all that was published. `end` is for a follower that leaves by itself; `onCut` is called when it was too slow. */
   follow(onCut: () => void): { link: LogLink; end: () => void } {
     if (this.#live.length === 0) this.#begin()
     const current = this.#live.at(-1)!

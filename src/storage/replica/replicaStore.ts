@@ -1,7 +1,7 @@
 /**
- * The {@link Store} as another thread has it: it follows the log of a store, and applies what it misses before each read. So what it
- * answers is as new as anything that anybody was told before the question, and what is projected from it is in step with that. What
- * only the writer has (older history) or may do (write) is asked of it.
+ * The {@link Store} as another thread has it: it follows the log of a store, and applies what it misses before each read. Its answers are
+ * so at least as new as anything sent anywhere before the question, and its projections are in step with that. Tasks of the writer alone
+ * (older history, writes) are requests to it.
  */
 import { sendable } from '../copyText.ts'
 import type { HistoryPage } from '../journal.ts'
@@ -32,7 +32,7 @@ import type { ReplicaLink } from './sharedLog.ts'
 import { type ReadVersion, textOf, versionsIn } from './versionRecords.ts'
 
 export interface ReplicaOptions extends MemoryBounds {
-  /** Hears of background work that failed, and of projections that threw. */
+  /** Logs failed background work, and errors of projections. */
   logger: { error(fields: { err?: unknown }, msg: string): void }
   /** It was given up by its writer, or cannot go on, and answers nothing any more. */
   onLost?: (why: Error) => void
@@ -77,7 +77,7 @@ class ReplicaStore implements Store {
   readonly #lines = new Map<string, Promise<void>>()
   readonly #following: Promise<void>
   readonly #looking: NodeJS.Timeout
-  /** What was read of the log and is not told yet. */
+  /** Events that were read from the log and are unpublished. */
   #unpublished: StoreEvent[] = []
   #isApplying = false
   /** Nothing comes any more: the writer has closed, or this cannot be followed. */
@@ -207,7 +207,7 @@ class ReplicaStore implements Store {
 
   async #past(range: Range, after: Revision): Promise<HistoryPage> {
     const { versions, replaced, through } = await this.#asker.ask('history', { range, after })
-    // the page may be newer than what was here when it was asked for
+    // the page may be newer than the content here at the time of the request
     this.#catchUp()
     const read = versionsIn(versions)
     const events = replaced.map((hasPrevious): StoreEvent => {
@@ -236,7 +236,7 @@ class ReplicaStore implements Store {
     if (this.#closing !== undefined || this.#ended !== undefined) throw this.#ended ?? CLOSED
   }
 
-  /** Applies what is missing. Whoever hears of an event inside of this reads what is there with it. */
+  /** Applies what is missing. A receiver of an event inside of this reads the content with it. */
   #catchUp(): void {
     if (this.#isApplying || this.#ended !== undefined || !this.#reader.isBehind) return
     this.#isApplying = true
@@ -277,7 +277,7 @@ class ReplicaStore implements Store {
     if (events.length > 0) this.#view.publish(events)
   }
 
-  /** Watchers end behind what they were told. */
+  /** Watchers end behind the events that they have. */
   #end(why: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = why

@@ -1,6 +1,6 @@
 /**
- * The log of a store in shared memory, for replicas in other threads: each commit is there before its writer is answered, so what
- * they read afterwards, here or there, is no older. Without followers nothing is written.
+ * The log of a store in shared memory, for replicas in other threads. Each commit is there before its writer is answered: their later
+ * reads, here or there, are no older. Without followers it stays empty.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { CommitLog, LogSource, Moved } from '../commitLog.ts'
@@ -19,7 +19,7 @@ import {
   writeHead,
 } from './versionRecords.ts'
 
-/** What a replica is made of in its thread: to be transferred with its ports. */
+/** Parts of a replica for its thread: to be transferred with its ports. */
 export interface ReplicaLink {
   readonly log: LogLink
   readonly asks: MessagePort
@@ -66,7 +66,7 @@ export class SharedLog implements CommitLog {
     return this.#segments.followers
   }
 
-  /** A new follower, which has everything from now on; what is there it asks for. `onCut` hears that it was too slow. */
+  /** A new follower, which has everything from now on; what is there it asks for. `onCut` is called when it was too slow. */
   follow(onCut: () => void = () => {}): Following {
     const source = this.#source
     if (source === undefined || this.#isClosed) throw new StorageError('Closed', 'the store is closed')
@@ -129,7 +129,7 @@ export class SharedLog implements CommitLog {
     this.#publish(() => this.#segments.append(RECORD_HEAD_BYTES, (into, at) => writeHead(into, at, type, revision)))
   }
 
-  /** Who cannot be told everything is told nothing any more: a commit is none the worse for it. */
+  /** A follower that cannot get everything gets nothing any more: a commit is none the worse for it. */
   #publish(append: () => void): void {
     if (this.#segments.followers === 0) return
     try {

@@ -1,10 +1,10 @@
 /**
- * Slabs of texts, as records of the log refer to them: by the number under which their writer told them. A record refers to one of
- * the last {@link REMEMBERED} that were told when it was written, so whoever reads records in their order knows which older ones
- * to forget. A slab that is met again later is told again, under another number.
+ * Slabs of texts, as records of the log refer to them: by the number under which their writer announced them. A record refers to one of the
+ * last {@link REMEMBERED} announced slabs. A reader of records in their order so knows which older ones to forget. A slab that is met again
+ * later is announced again, under another number.
  */
 
-/** A slab, told before the first record that refers to it can be read. */
+/** A slab, announced before the first record that refers to it can be read. */
 export interface SlabNews {
   readonly slab: number
   readonly memory: SharedArrayBuffer
@@ -14,7 +14,7 @@ export interface SlabNews {
 
 const REMEMBERED = 16
 
-/** What its writer told. */
+/** Slabs that the writer announced. */
 export class AnnouncedSlabs {
   readonly #announce: (news: SlabNews) => void
   readonly #announced = new Map<SharedArrayBuffer, SlabNews>()
@@ -40,13 +40,13 @@ export class AnnouncedSlabs {
     return news.slab
   }
 
-  /** What records may refer to that somebody reads who begins now. */
+  /** Slabs that records may refer to, for a reader that begins now. */
   get remembered(): Iterable<SlabNews> {
     return this.#announced.values()
   }
 }
 
-/** What a follower heard. */
+/** Slabs that a follower received. */
 export class ReceivedSlabs {
   readonly #received = new Map<number, SlabNews>()
 
@@ -54,7 +54,7 @@ export class ReceivedSlabs {
     this.#received.set(news.slab, news)
   }
 
-  /** What a record refers to; `undefined`: it is not told yet. */
+  /** Slab of a record's reference; `undefined`: it is not announced yet. */
   get(slab: number): SharedArrayBuffer | undefined {
     const news = this.#received.get(slab)
     if (news === undefined) return undefined

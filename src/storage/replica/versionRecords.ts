@@ -1,6 +1,6 @@
 /**
- * Versions of objects as bytes, one behind the other: what a writer and its replicas tell each other. All numbers are little-endian.
- * A text that lies in shared memory is told by its place there. One with a body that many objects share is told whole, with its outline.
+ * Versions of objects as bytes, one behind the other: what a writer and its replicas tell each other. All numbers are little-endian. A text
+ * in shared memory is given by its place there. One with a body that many objects share is sent whole, with its outline.
  */
 import { keyText, parseKeyText } from '../keys.ts'
 import type { Memory } from '../objectSlots.ts'
@@ -8,8 +8,8 @@ import { SharedStored } from '../sharedStored.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../store.ts'
 
 /**
- * What a record says. The first three are of versions: a deletion's is the last state, and one that was moved is the current one whose
- * text lies elsewhere now.
+ * Types of records. The first three are of versions: a deletion holds the last state, and a move the current version whose text lies
+ * elsewhere now.
  */
 export const RECORDS = {
   put: 1,
@@ -39,7 +39,7 @@ export const RECORD_HEAD_BYTES = 32
 const HAS_NOTE = 1
 const HAS_OUTLINE = 2
 const HAS_PLACE = 4
-/** Of a place: the number of the slab, where in it, and how long the text is. */
+/** Offset of a place: the number of the slab, where in it, and how long the text is. */
 const PLACE_AT = 8
 const PLACE_LENGTH = 12
 const PLACE_BYTES = 16
@@ -84,7 +84,7 @@ export function writeHead(bytes: Buffer, at: number, type: RecordType, revision:
   return RECORD_HEAD_BYTES + extra
 }
 
-/** Of a version, what a record says beside its text. */
+/** Fields of a version in a record, beside its text. */
 type VersionFields = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
 
 /** A version that is going to be written, and how long its record is. `text`: of the object's text, what goes into this record. */
@@ -180,7 +180,7 @@ export function placeOf(stored: Stored): { memory: SharedArrayBuffer; at: number
 
 type Version = { readonly type: StoreEvent['type']; readonly stored: Stored }
 
-/** What lies behind the records before it: all bytes of a message, in memory of their own. */
+/** Bytes behind the earlier records: all of a message, in memory of their own. */
 export function versionsAsBytes(versions: readonly Version[], refer?: Refer): Uint8Array<ArrayBuffer> {
   const records = versions.map(({ type, stored }) => {
     const record = new VersionRecord(type, stored)

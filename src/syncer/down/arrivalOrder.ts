@@ -1,12 +1,12 @@
 /**
- * In which order objects of the mailbox come into the cluster: those of one space by wave, and within a wave by what kinds need
- * each other. Each change takes its place anew.
+ * Order in which objects of the mailbox enter the cluster. Those of one space come by wave, and within a wave by the needs of their kinds.
+ * Each change takes its place anew.
  *
- * As long as the mailbox is being told as a whole nobody comes; what is there already is put right meanwhile.
+ * During a snapshot of the mailbox no object enters; present ones are repaired meanwhile.
  *
- * Within a wave whoever comes later waits until the earlier ones were looked at, whatever came of that: nothing there may hold
- * up the rest. A later wave waits until the earlier ones are in the cluster and do what they are there for, and says so; but not
- * for ever. What the cluster does not serve, or nobody asks for any more, is waited for by none.
+ * Within a wave whoever comes later waits until the earlier ones were looked at, whatever came of that: nothing there may hold up the rest.
+ * A later wave waits until the earlier ones are in the cluster and report that they do their work; but not for ever. Kinds that the cluster
+ * does not serve, and objects without a claim, delay no other.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -22,7 +22,7 @@ import { INTERFERING, PHASE_COUNT, phaseOf } from './phases.ts'
 
 interface ArrivalOrderDeps {
   mirror: Pick<MailboxMirror, 'values'>
-  /** Whether the mailbox is being told as a whole, so that what has to come first may be told last; {@link ArrivalOrder.whole} ends it. */
+  /** Whether a snapshot of the mailbox runs, whose first objects may come last; {@link ArrivalOrder.whole} ends it. */
   isReading: () => boolean
   /** The object is to be looked at again. */
   again(key: SyncKey): void
@@ -30,24 +30,24 @@ interface ArrivalOrderDeps {
   clock: Clock
 }
 
-/** What somebody else has to be waited for means: `trouble` where that is to be told. */
+/** Effect of a wait for an earlier object: `trouble` where it is to be reported. */
 interface Hold {
   readonly trouble?: Trouble
-  /** To be looked at by then even if nothing is heard. */
+  /** Time of the next look, also without an event. */
   readonly requeueAfterMs?: number
 }
 
-/** What comes together is heard within a moment. Whoever is to be last waits for it, and for ever new ones so long at most. */
+/** Related changes arrive within a moment. The last object waits for it, and under a stream of new ones so long at most. */
 const QUIET_MS = 200
 const QUIET_LIMIT_MS = 10_000
-/** What a waiting one waits for is told anew after this. */
+/** The reason of a wait is reported anew after this. */
 const RETELL_MS = 10_000
 /** A wave goes on without an earlier one after this. */
 export const WAVE_PATIENCE_MS = 15 * 60_000
 
 interface Place {
   readonly key: SyncKey
-  /** What is said of another one is not about this place. */
+  /** A report on a different object does not concern this place. */
   object: Readonly<KubeObject>
   readonly space: Space
   readonly wave: number
@@ -103,7 +103,7 @@ export class ArrivalOrder {
     if (isNewWave) this.#lookAtEarlier(object)
   }
 
-  /** What an object that is about to be written has to wait for. `isNews`: whether it is not there as it is to be. */
+  /** Reasons for which an object must wait before its write. `isNews`: whether it differs from its desired state. */
   hold(key: SyncKey, { isNews }: { isNews: () => boolean }): Hold | undefined {
     const text = keyText(key)
     const place = this.#places.get(text)
@@ -133,7 +133,7 @@ export class ArrivalOrder {
     }
   }
 
-  /** A look at it has ended. If nobody has said what came of that, nothing waits for it. */
+  /** A look at it has ended. Without an outcome, nothing waits for it. */
   ended(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
     const text = keyText(key)
     const place = this.#places.get(text)

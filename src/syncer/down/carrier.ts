@@ -1,6 +1,6 @@
 /**
- * Brings one object of the mailbox into the cluster: makes it where it is missing, applies what the center says, and puts back what
- * the cluster changed of that. What was there before, or is to be left alone, stays.
+ * Brings one object of the mailbox into the cluster. It creates it where it is missing, applies the center's fields, and reverts the
+ * cluster's changes to them. Earlier objects of the cluster, and those to be left alone, stay.
  */
 import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -63,8 +63,8 @@ const NOT_SERVED_RETRY_MS = 30_000
 /** An object that is going away and that we do not watch. */
 const TERMINATING_RETRY_MS = 5000
 /**
- * What somebody else made in the cluster may go, and no watch of ours tells: each is looked at so often, all together four times a second
- * at most, and none more seldom than the last number says.
+ * A foreign object in the cluster may go without a watch event. Each is read at this interval, all together four times a second at most,
+ * and none more seldom than the last number.
  */
 const STRANGER_LOOK_MS = { each: 12_000, together: 250, seldom: 300_000 }
 /** A cluster that drops fields may be upgraded, and so may its definition of a kind. */
@@ -82,7 +82,7 @@ export class Carrier {
   readonly #cutAtMs = new Map<string, number>()
   /** Objects of other owners, as of the last look. */
   readonly #strangers = new Set<string>()
-  /** Kinds that were said to be missing. */
+  /** Kinds that were reported missing. */
   readonly #unserved = new Set<string>()
 
   constructor(deps: CarrierDeps) {
@@ -114,7 +114,7 @@ export class Carrier {
     this.#strangers.delete(text)
     await watches.firstList(key)
     const cached = watches.get(key, key)
-    // What our watch does not know we have not made: most often nobody has, and then one request makes it.
+    // An object outside the watch is not the syncer's: most often it does not exist, and then one request creates it.
     const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
     const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
     let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
@@ -290,7 +290,7 @@ export class Carrier {
     return { ...held, requeueAfterMs: CUT_RETRY_MS }
   }
 
-  /** Whether the cluster may know by now what it dropped. What its admission changes it would change again. */
+  /** Whether the cluster may know by now what it dropped. Changes of its admission would recur. */
   #mayHoldMore(text: string, altered: AlteredFields | undefined): boolean {
     const atMs = this.#cutAtMs.get(text) ?? Number.NEGATIVE_INFINITY
     return altered?.isCut === true && steadyMs(this.#deps.clock) - atMs >= CUT_RETRY_MS
@@ -318,7 +318,7 @@ export class Carrier {
   }
 }
 
-/** What the cluster's own is held beside: of one that it keeps, no mark is to be there. */
+/** Reference for the cluster's own definition: one that it keeps bears no mark. */
 function definitionOf({ apiVersion, kind, metadata: { name }, spec }: Readonly<KubeObject>): KubeObject {
   return { apiVersion, kind, metadata: { ...(name !== undefined && { name }) }, spec }
 }

@@ -36,11 +36,11 @@ const DISOWN_ATTEMPTS = 5
 
 export class ClusterOwners {
   readonly #deps: ClusterOwnersDeps
-  /** Who names an owner, in the mailbox (by its key) or in the cluster (by its uid). */
+  /** Dependents of an owner, in the mailbox (by its key) or in the cluster (by its uid). */
   readonly #dependents = new Map<string, Links>()
   /** Owners of each dependent, in both ways. */
   readonly #owners = new Map<string, Set<string>>()
-  /** Which uid of an owner each of its dependents was told, `''` for none; by key. */
+  /** Uid of an owner in each of its dependents, `''` for none; by key. */
   readonly #completedWith = new Map<string, Map<string, string>>()
   /** Owners that are about to go. */
   readonly #going = new Set<string>()
@@ -52,8 +52,8 @@ export class ClusterOwners {
   }
 
   /**
-   * What to apply: `copy` with references to those owners of `object` that are there. `fresh`: as the cluster says now and not
-   * some moments ago, for whoever is going to write it.
+   * The object to apply: `copy` with references to those owners of `object` that are there. `fresh`: as the cluster reports now and not
+   * some moments ago, for a write.
    */
   async complete(
     key: SyncKey,
@@ -107,7 +107,7 @@ export class ClusterOwners {
     this.#wakeDependents(key, isThere ? object.metadata.uid : undefined)
   }
 
-  /** Who refers to another one than this owner is now, or to none, is looked at. */
+  /** Queues dependents with a reference to an earlier owner, or to none. */
   #wakeDependents(key: SyncKey, uid = ''): void {
     const text = keyText(key)
     const completed = this.#completedWith.get(text)
@@ -143,9 +143,9 @@ export class ClusterOwners {
   }
 
   /**
-   * Who is being written may have taken hold already. Who goes as well goes first: else the cluster would take it, and with it
-   * what it owns itself and is to stay. Of whom the mailbox still says that this is the owner, although it holds that no more, the
-   * center is about to say something else.
+   * A write under way may have taken hold already. A dependent that goes as well goes first: else the cluster would take it, and with it
+   * its own dependents that stay. Where the mailbox still names this owner, although it holds it no more, the center is about to change
+   * that.
    */
   #mustWait(key: SyncKey, live: Readonly<KubeObject>, dependents: readonly SyncKey[]): boolean {
     const { isBusy, mirror, watches, clock } = this.#deps
@@ -236,7 +236,7 @@ export class ClusterOwners {
     const live =
       (fresh ? undefined : watches.get(at, at)) ??
       (await unlessGone(cluster.get(resource, refOf(at))).catch((error: unknown) => {
-        // then it is not ours either, and that is told of the owner
+        // then it is not the syncer's either, and the owner's report covers it
         if (isStatusError(error, 'Forbidden')) return undefined
         throw error
       }))

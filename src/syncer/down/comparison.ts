@@ -46,7 +46,7 @@ export class Comparison {
     return { state: isSame ? 'same' : 'differs', wanted, live }
   }
 
-  /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */
+  /** Whether the cluster has it, with exactly this content; objects of an unknown run count as they are. */
   isThere(key: SyncKey, mirrored: Mirrored): boolean {
     const {
       resource: { version },

@@ -1,6 +1,6 @@
 /**
- * Definitions that came along with custom objects. The cluster may have its own of that name, perhaps a richer one: it stays
- * as it is, and where it does not serve the version of an object, that object is told so.
+ * Definitions that came along with custom objects. The cluster may have its own of that name, perhaps a richer one: it stays as it is.
+ * Where it does not serve the version of an object, that object reports so.
  */
 
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -21,14 +21,14 @@ export function keepsClusters(object: Readonly<KubeObject>, live: Readonly<KubeO
   return isImpliedDefinition(object) && !mayAdopt(object) && !isOurs(live, DOWNSYNCED)
 }
 
-/** Of an object in the mailbox. */
+/** Whether an object in the mailbox is one. */
 function isImpliedDefinition({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.annotations?.[IMPLIED_ANNOTATION] === 'true'
 }
 
 /**
- * Why a custom object cannot be in the cluster, where that has its own definition of the kind; to be asked of one whose version
- * is not known to be served. `undefined`: it may, or its definition is on its way.
+ * Reason why a custom object cannot be in a cluster with its own definition of the kind; for versions that may be unserved. `undefined`: it
+ * may, or its definition is on its way.
  */
 export async function versionRefusal(
   { cluster, mirror, served }: Pick<DownsyncContext, 'cluster' | 'mirror' | 'served'>,
@@ -52,7 +52,7 @@ export async function versionRefusal(
   }
 }
 
-/** Of a custom object that the cluster does not serve: what it waits for, where its definition is placed, too. */
+/** Reason for the wait of a custom object whose kind is not served, where its definition is placed, too. */
 export async function awaitedDefinition(
   { cluster, mirror }: Pick<DownsyncContext, 'cluster' | 'mirror'>,
   { group, resource }: SyncKey,

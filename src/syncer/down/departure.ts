@@ -1,7 +1,7 @@
 /**
- * Leaves a cluster. Either what was placed there stays, and the syncer's marks come off, so that no syncer takes it for its own
- * again; or what syncers made there is deleted, and the rest (adopted, or hands off) is left unmarked. Objects that the flags of
- * this syncer do not allow stay as they are.
+ * Leaves a cluster. Either the placed objects stay, and the syncer's marks come off, so that no syncer takes them for its own again. Or the
+ * syncers' objects are deleted, and the rest (adopted, or hands off) is left unmarked. Objects that the flags of this syncer do not allow
+ * stay as they are.
  *
  * It is over when a look at the whole cluster finds nothing more, which also means that what was deleted is gone. Then the
  * cluster's note of its mailbox goes: it may be served from any other one.
@@ -43,7 +43,7 @@ const MESSAGE_LIMIT = 500
 
 type Report = (report: LeaveReport) => void
 
-/** Leaves as it was told last: what was begun before is cut short. */
+/** Leaves by the latest order: an earlier departure is cut short. */
 export class Departure {
   readonly #deps: DepartureDeps
   #current: { cut: AbortController; done: Promise<void> } | undefined
@@ -91,7 +91,7 @@ async function leaveCluster(deps: DepartureDeps, policy: DetachPolicy, report: R
   report({ policy, done: true, remaining: 0 })
 }
 
-/** What others need goes last: Namespaces and definitions only once nothing else is left. */
+/** Namespaces and definitions go last, once nothing else is left. */
 async function markedIn({ cluster, served, allowance, echoes, logger }: DepartureDeps): Promise<Marked[]> {
   await served.refresh()
   const listed = [...served.all()]
@@ -169,7 +169,7 @@ async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, ob
   }
 }
 
-/** What stays where all that syncers made goes: an owner that went would take it along. */
+/** An object that stays, without its owners that go: they would take it along. */
 function withoutOwners({ metadata: { uid, resourceVersion, ownerReferences = [], ...more } }: KubeObject): object {
   const ours = new Set(referencesOfOurs({ metadata: { ownerReferences, ...more } }))
   if (ours.size === 0) return UNMARKED

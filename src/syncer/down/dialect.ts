@@ -1,6 +1,6 @@
 /**
- * Applies in the words that a cluster's release knows. An older one refuses an apply with a field that its schema does not
- * declare, and names one such field at a time; what was learnt is left out of later applies of the kind from the start.
+ * Applies in the words that a cluster's release knows. An older one refuses an apply with a field that its schema does not declare, and
+ * names one such field at a time. Known ones are left out of later applies of the kind from the start.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -55,7 +55,7 @@ export class Dialect {
 }
 
 const UNDECLARED = ': field not declared in schema'
-/** Of what a cluster says; with fewer it names thousands of fields. */
+/** Bound on a cluster's answer; with fewer it names thousands of fields. */
 const MOST_CHARACTERS = 256 * 1024
 const MEMBERS = /[^\s:[\]]+/y
 /** `[name="a"]`: quotes may hold brackets. */

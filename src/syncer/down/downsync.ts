@@ -268,7 +268,7 @@ export class Downsync {
     } catch (error) {
       const trouble = troubleOf(error)
       this.#except(key, trouble)
-      // Rights may be on their way: tried again like other trouble, and told by the queue.
+      // Rights may be on their way: retried like other trouble, and reported by the queue.
       if (trouble.reason === 'Forbidden') refusals.note(key, { reason: 'Forbidden', message: trouble.message })
       throw error
     }

@@ -21,7 +21,7 @@ const FIRST_MS = 1000
 const MOST_MS = 300_000
 /** Somebody else has something there. */
 const LATER_MS = 3_600_000
-/** Of each kind that are looked at. */
+/** Number of objects of each kind that are read. */
 const SAMPLE = 20
 
 type Content = 'nothing' | 'going' | 'others'
@@ -35,7 +35,9 @@ export class EmptiedNamespaces {
     this.#deps = deps
   }
 
-  /** To be asked of what the mailbox does not hold. When to look again; `undefined`: there is nothing (more) to do here. */
+  /**
+   * For objects that the mailbox does not hold. Time until the next look; `undefined`: there is nothing (more) to do here.
+   */
   async remove(key: SyncKey): Promise<number | undefined> {
     if (groupResourceName(key) !== 'namespaces') return undefined
     const { cluster, allowance, logger, mirror, mirrorComplete } = this.#deps
@@ -96,7 +98,7 @@ export class EmptiedNamespaces {
   }
 }
 
-/** What the syncer made, and what belongs to that, is on its way out when nothing in the Namespace is wanted any more. */
+/** The syncer's objects, and their dependents, are on their way out when nothing in the Namespace is wanted any more. */
 function isGoing(object: Readonly<KubeObject>): boolean {
   const { deletionTimestamp, ownerReferences = [] } = object.metadata
   return (

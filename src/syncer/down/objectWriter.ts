@@ -1,5 +1,6 @@
 /**
- * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
+ * Writes one object of the cluster: creates it or applies the center's fields to it, and releases the fields that the center declares no
+ * more.
  */
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
@@ -60,8 +61,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Creates, and never adopts: what is marked as ours is deleted when it is not wanted any more, and an apply would put the
-   * mark on what somebody else made in the same moment.
+   * Creates, and never adopts. A marked object is deleted when it is unwanted, and an apply would mark an object that a different client
+   * created in the same moment.
    * @returns `undefined` when the object is there already
    */
   async create(
@@ -183,8 +184,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Lets go of all that the center says of `live`. What the cluster's defaults would give another value stays as it is, and so
-   * does all but labels and annotations where the object is not valid without it.
+   * Lets go of all that the center says of `live`. Fields that the cluster's defaults would change keep their values. Where the object is
+   * invalid without the center's fields, all but labels and annotations stay.
    */
   async handBack(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<KubeObject> {
     const target = { resource, key, cluster: this.as(ownerOf(live)) }
@@ -235,8 +236,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another
-   * manager. What it is then to apply, which fails when the object has changed since it was looked at.
+   * Before the center lets go of fields: those that the cluster's own defaults would change are kept as they are by another manager.
+   * Answers with the object to apply, which fails when it has changed since the read.
    */
   async #handOver(target: ApplyTarget, copy: KubeObject, { undeclared, left }: Released): Promise<KubeObject> {
     const { resource, key, cluster } = target

@@ -1,6 +1,6 @@
 /**
- * What kinds need each other: what others are made of or run with comes first, what interferes with others last, and all of it
- * goes the other way round. Pure.
+ * Needs between kinds: parts and surroundings of others come first, kinds that interfere with others last, and removal goes the other way
+ * round. Pure.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 
@@ -35,7 +35,7 @@ const PHASES: readonly (readonly string[])[] = [
 ]
 /** All other kinds of Kubernetes: what runs, and what is about that. */
 const WORKLOAD = PHASES.length
-/** Whoever acts on these runs by then, and still runs while they go. */
+/** Their controllers run by then, and still run while they go. */
 const CUSTOM = WORKLOAD + 1
 /** Webhooks, policies, and APIs that others serve: each may stop everything else until somebody answers. */
 export const INTERFERING = CUSTOM + 1

@@ -1,8 +1,8 @@
 /**
- * The brake of a syncer. What the center deletes by name goes. What is merely not there any more, in a store of which nobody knows
- * that it is the one that placed it (restored from a backup, replaced by another, a mailbox made anew), goes only while it is
- * little: more stays in the cluster, is told, and goes when the cluster's owner confirms just this, once. It is held no more when
- * the mailbox holds it again. A center that reports its own restore removes not even little by that.
+ * The brake of a syncer. Deletions by name at the center pass. An object may be missing without a deletion, in a store of unknown origin
+ * (restored from a backup, replaced, a mailbox made anew). Few such objects go. More stay in the cluster, are reported, and go when the
+ * cluster's owner confirms exactly this, once. The hold ends when the mailbox holds them again. A center that reports its own restore
+ * removes not even few.
  */
 import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -31,7 +31,7 @@ interface RemovalBrakeDeps {
   readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void
   /** They are to be looked at anew: {@link RemovalBrake.holdOf} answers otherwise. */
   readonly again: (key: SyncKey) => void
-  /** What was confirmed is being removed: {@link CONFIRM_DELETION_ANNOTATION} has had its effect. */
+  /** Confirmed removals are under way: {@link CONFIRM_DELETION_ANNOTATION} has had its effect. */
   readonly obeyed: (hash: string) => void
   readonly logger: Logger
   readonly clock: Clock
@@ -45,7 +45,7 @@ export class RemovalBrake {
   /** To be judged together. */
   readonly #coming = new Map<string, Gone>()
   readonly #held = new Map<string, Gone>()
-  /** What was asked about before the first search of the cluster was over, which may find that there is more like it. */
+  /** Removals before the end of the cluster's first search, which may find more of their kind. */
   #unjudged: Map<string, SyncKey> | undefined = new Map()
   #confirmed: string | undefined
   #hash: string | undefined
@@ -56,14 +56,14 @@ export class RemovalBrake {
     this.#deps = deps
   }
 
-  /** What an earlier run knew is known, and what it held: what else is missing was deleted by name. */
+  /** Objects and holds of an earlier run are known: any other missing object was deleted by name. */
   restore(keys: Iterable<SyncKey>): void {
     this.#unjudged = undefined
     for (const key of keys) this.#held.set(keyText(key), { key, object: undefined })
     this.#changed()
   }
 
-  /** It is not there any more, and nobody said that it was deleted. To be followed by {@link judge}. */
+  /** It is missing without a deletion. To be followed by {@link judge}. */
   left(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
     this.#coming.set(keyText(key), { key, object })
   }

@@ -1,6 +1,6 @@
 /**
- * In which order what the mailbox holds no more leaves the cluster: that of one space the other way round than it came, each after
- * what needed it is gone. Whatever does not go, because of a finalizer say, is waited for a while and not for ever.
+ * Order in which unwanted objects leave the cluster: those of one space in reverse of their arrival, each after its dependents. An object
+ * that does not go, because of a finalizer say, delays others for a while and not for ever.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
@@ -9,7 +9,7 @@ import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 import { ownerOf } from '../objects/marks.ts'
 import { PHASE_COUNT, phaseOf } from './phases.ts'
 
-/** What goes together is heard within a moment; for ever new ones that is waited for so long at most. */
+/** Related removals arrive within a moment; under a stream of new ones the wait lasts so long at most. */
 const QUIET_MS = 200
 const QUIET_LIMIT_MS = 2000
 const PATIENCE_MS = 60_000
@@ -70,7 +70,7 @@ export class RemovalOrder {
     else this.#wake(space)
   }
 
-  /** What is on its way out: others wait for each of these. */
+  /** Objects on their way out: others wait for each of these. */
   *leaving(): Iterable<SyncKey> {
     for (const { key } of this.#leaving.values()) yield key
   }

@@ -1,6 +1,6 @@
 /**
- * What is in the cluster and not wanted there any more: deleted when the syncer made it, left unmarked when whoever placed it
- * wants it to stay, handed back when it was taken over, and else left as it is.
+ * Objects in the cluster that are unwanted there. The syncer deletes those that it made, leaves unmarked those that their placement
+ * preserves, hands back adopted ones, and leaves all others as they are.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -82,8 +82,8 @@ export class Removals {
   }
 
   /**
-   * What is to be looked at again whenever the mirror becomes complete, or the cluster comes back: no watch may tell of it, and
-   * what is gone meanwhile would keep waiting all that leaves after it.
+   * Keys for a new look whenever the mirror becomes complete, or the cluster comes back. No watch may report them, and one that is gone
+   * meanwhile would delay all that leaves after it.
    */
   *leftovers(): Iterable<SyncKey> {
     yield* this.#leftovers.values()
@@ -111,7 +111,7 @@ export class Removals {
     const found = resource && (await unlessGone(cluster.get(resource, refOf(key))))
     const isOther = found && (await this.#isHeldInAnotherGroup(key, found))
     const live = found && !isOther && echoes.recognized(text, found)
-    // The mailbox may have gone while the cluster was asked.
+    // The mailbox may have gone during the cluster's answer.
     if (!this.#deps.mirrorComplete()) return {}
     if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
     else if (live && isOursToDelete(live)) {
@@ -177,7 +177,7 @@ export class Removals {
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
-  /** What was there before we came stays, without what the center said of it. Where it cannot be without that, that stays too. */
+  /** An earlier object of the cluster stays, without the center's fields. Fields that it needs stay, too. */
   async #handBack(resource: DiscoveredResource, key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
     let left: KubeObject
     try {
@@ -205,7 +205,7 @@ export class Removals {
   }
 }
 
-/** Whether its deletion may only begin by being asked for. */
+/** Whether a request only begins its deletion. */
 function lingers({ kind, metadata: { finalizers = [] } }: Readonly<KubeObject>): boolean {
   return finalizers.length > 0 || kind === 'Namespace' || kind === 'Pod'
 }

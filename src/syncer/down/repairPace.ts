@@ -1,6 +1,6 @@
 /**
- * How fast an object is repaired that somebody in the cluster keeps changing: at once the first times, then ever more slowly,
- * so that two writers who disagree do not keep a cluster busy. Pure but for the clock.
+ * Rate at which a contested object is repaired: at once the first times, then ever more slowly. Two writers who disagree so do not keep a
+ * cluster busy. Pure but for the clock.
  */
 import { type Clock, steadyMs } from '../../client/clock.ts'
 

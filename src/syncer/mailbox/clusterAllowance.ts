@@ -20,7 +20,7 @@ type RefusalReason =
   | 'AlreadyInCluster'
   /** The cluster's own definition of its kind does not serve its version. */
   | typeof VERSION_NOT_SERVED
-  /** What it says of its wave is no wave. */
+  /** Its annotation is no wave. */
   | 'InvalidWave'
   /** Nothing says in whose name it would be done. */
   | 'NoOwner'
@@ -38,9 +38,9 @@ export interface Refusal {
 
 export interface AllowLists {
   namespaces?: readonly string[]
-  /** Of `resource.group`, `resource` alone for the core group; namespaced kinds. */
+  /** Names as `resource.group`, `resource` alone for the core group; namespaced kinds. */
   kinds?: readonly string[]
-  /** Of the same; cluster-scoped kinds. */
+  /** The same for cluster-scoped kinds. */
   clusterScoped?: readonly string[]
   /** Kinds, as `resource.group`, of objects that the cluster makes for copies and that are reported, beside those that are carried. */
   associated?: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * What was last written and what the other side made of it, so that the echo of an own write costs no further write. Kept
- * as digests: two short strings for each object, however large it is.
+ * The last write and its result on the other side, so that the echo of an own write costs no further write. Kept as digests: two short
+ * strings for each object, however large it is.
  */
 import { hash } from 'node:crypto'
 import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
@@ -14,21 +14,21 @@ import { claimFor, hasDuplicates, withClaims } from '../objects/wholeUpdate.ts'
 export interface Echo {
   readonly sent: string
   readonly result: string
-  /** What of that is ours; absent where nobody says. */
+  /** The syncer's part of it; absent where it is unknown. */
   readonly own?: string | undefined
   /** The object that it was copied from, as far as it had these. */
   readonly sourceUid: string | undefined
   readonly sourceGeneration: number | undefined
-  /** Whose that is; absent where the source is unknown. */
+  /** Owner of that; absent where the source is unknown. */
   readonly ownership?: string | undefined
-  /** The status that was there when it became theirs, as long as no other was told to them. */
+  /** The status at the start of the present ownership, until the owner gets a newer one. */
   readonly formerStatus?: string | undefined
-  /** What became of it. Another generation since is somebody else's. */
+  /** Result of the write. A later generation is another writer's. */
   readonly uid: string | undefined
   readonly generation: number | undefined
   /** Whether that bore the mark of what the syncer made. */
   readonly isMade?: true
-  /** Of what holds duplicates in a cluster that notes no owners then: which fields were sent. */
+  /** Sent fields of an object with duplicates, as a cluster notes no owners then. */
   readonly claim?: ManagedFieldsEntry
   /** That it has run to its end, and how; with a digest of the spec that did. */
   readonly end?: (HealthVerdict & { readonly spec: string }) | undefined
@@ -104,7 +104,7 @@ export class Echoes {
     })
   }
 
-  /** `live` as whose it is: what was made is marked, whoever in the cluster took that off. What was let go of since bears no claim. */
+  /** `live` as whose it is: what was made is marked, whoever in the cluster took that off. Released objects bear no claim. */
   recognized(key: string, live: Readonly<KubeObject>): Readonly<KubeObject> {
     const known = this.#byKey.get(key)
     const isIt = known?.uid !== undefined && known.uid === live.metadata.uid
@@ -142,7 +142,7 @@ export class Echoes {
     return { health, message }
   }
 
-  /** What was written before is what would be written of `source`, too, and is what `live` is. */
+  /** The last write equals a write of `source` now, and `live` holds it. */
   stands(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
     const { uid, generation } = source.metadata
     const known = this.#byKey.get(key)
@@ -163,7 +163,7 @@ export class Echoes {
     )
   }
 
-  /** Whether the status of `live` may be that of another space's object, and none that is told to the owner of `source`. */
+  /** Whether the status of `live` may be that of another space's object, and none for the owner of `source`. */
   isFormers(
     key: string,
     resource: Pick<GroupResource, 'group'>,
@@ -183,7 +183,7 @@ export class Echoes {
     return false
   }
 
-  /** Whose it is when it is written, or found as it should be, and which status it had from before. */
+  /** Owner at the write, or at a look that found it right, and the status from before. */
   #owned(
     key: string,
     source: Readonly<KubeObject>,

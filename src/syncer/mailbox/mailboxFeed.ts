@@ -23,11 +23,11 @@ export interface MailboxChange {
   readonly previous: Readonly<KubeObject> | undefined
   /** Where it stands in the center's order; of what a snapshot does not bring any more, that of the snapshot. */
   readonly revision: number
-  /** It is not there any more, and the center does not know what was told before: nobody deleted it that we know of. */
+  /** It is missing, and the center does not know the earlier state: no deletion is known. */
   readonly isInferred?: boolean
 }
 
-/** A revision, and the life of the center's store that told it. */
+/** A revision, and the epoch of the center's store that sent it. */
 export interface FeedPosition {
   readonly revision: number
   readonly epoch: string
@@ -42,7 +42,7 @@ interface MailboxFeedOptions extends Omit<WorkRuntime, 'guard'> {
   state: SyncerState
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
-  /** Everything up to {@link MailboxFeed.position} was told, and there was something; or the center is in another life. */
+  /** The feed is complete up to {@link MailboxFeed.position}, with at least one change; or the center has a new epoch. */
   onProgress?(): void
   /** The center asks something. */
   onQuestion?(question: unknown): void
@@ -50,7 +50,7 @@ interface MailboxFeedOptions extends Omit<WorkRuntime, 'guard'> {
   onComplete(): void
   /** Keys that are retained in the cluster although the mailbox does not hold them. */
   held?(): SyncKey[]
-  /** Whether the state is kept: told whenever it was written, or was not. */
+  /** Whether the state is saved: called after each write, failed ones included. */
   onKept?(isKept: boolean): void
 }
 
@@ -69,7 +69,7 @@ export class MailboxFeed {
   #space: string | undefined
   /** Keys of a running snapshot. */
   #seen: Set<string> | undefined
-  /** The center knows what it told before: what is not there any more was deleted. */
+  /** The center knows the earlier state: a missing object was deleted. */
   #isContinued = true
   #isMadeAnew = false
   #isRestored = false
@@ -79,7 +79,7 @@ export class MailboxFeed {
   #complete = false
   #ending = false
   #cursor: number | undefined
-  /** The life of the center's store that `#cursor` and `#heard` belong to. */
+  /** Epoch of the center's store, for `#cursor` and `#revision`. */
   #epoch: string | undefined
   #revision: number | undefined
   /** Whether the center goes on where the cursor stands. */
@@ -104,12 +104,12 @@ export class MailboxFeed {
     return this.#complete
   }
 
-  /** Whether a snapshot is being told: what else the mailbox holds is not known yet. */
+  /** Whether a snapshot runs: the mailbox may hold more than is known. */
   get isReading(): boolean {
     return this.#seen !== undefined
   }
 
-  /** Up to where this run was told everything; `undefined` before it knows the whole. */
+  /** Position up to which this run is complete; `undefined` before it knows the whole. */
   get position(): FeedPosition | undefined {
     if (!this.#complete || this.#revision === undefined) return undefined
     return { revision: this.#revision, epoch: this.#epoch ?? '' }
@@ -174,8 +174,8 @@ export class MailboxFeed {
   }
 
   /**
-   * Asks for the center's revision now: a resumed stream that has come this far has told everything that happened while we
-   * were away. Ends at once without a restored state. A bookmark or any later change of the mailbox brings it there.
+   * Reads the center's present revision: a resumed stream that has come this far holds every change of the absence. Ends at once without a
+   * restored state. A bookmark or any later change of the mailbox brings it there.
    */
   async findGoal(signal: AbortSignal): Promise<void> {
     if (this.#cursor === undefined) return
@@ -224,7 +224,7 @@ export class MailboxFeed {
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
       this.#resumed = true
-      // a center that was started anew knows nothing of what its former life was told
+      // a center with a new store does not know what its former epoch sent
       const isOther = batch.epoch !== undefined && batch.epoch !== this.#epoch
       this.#epoch = batch.epoch ?? this.#epoch
       this.#cursor = batch.revision
@@ -252,7 +252,7 @@ export class MailboxFeed {
     const isOfCopy = (): boolean => previous !== undefined || (!event.isKnown && event.mentions(ASSOCIATED_WITH))
     if (isNeverCarried(key) && !(isEvents(key) && isOfCopy())) return
     if (event.isKnown) {
-      // said only by who has the history that this was told in
+      // sent only by a center with the history of this state
       this.#isContinued = true
       if (this.mirror.stands(key, event)) this.#seen?.add(keyText(key))
       else this.#readAnew('the saved state does not fit the mailbox')

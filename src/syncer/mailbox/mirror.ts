@@ -29,7 +29,7 @@ export interface MirrorState {
   /** Logical-cluster id of the mailbox; a mailbox that was made anew has another one. */
   space: string
   cursor: number
-  /** The life of the center's store that the cursor belongs to; absent while the center has not said it. */
+  /** Epoch of the center's store that the cursor belongs to; absent until the center sends it. */
   epoch?: string | undefined
   /** Keys that are retained in the cluster although the mailbox does not hold them. */
   held?: readonly SyncKey[]
@@ -102,7 +102,7 @@ export class MailboxMirror {
     if (this.#objects.delete(text)) this.#changed.add(text)
   }
 
-  /** What an earlier run knew. */
+  /** State of an earlier run. */
   restore(objects: Iterable<Mirrored>): void {
     this.#objects = new Map()
     for (const entry of objects) this.#objects.set(keyText(keyOf(entry.resource, entry.object)), entry)

@@ -1,6 +1,6 @@
 /**
- * What the center tells a syncer beside what to carry, in annotations of its SyncerConfig `the-one`: hold still, or leave the
- * cluster. And how far it is with that, for the status of that SyncerConfig.
+ * Orders of the center to a syncer beside its downsync, in annotations of its SyncerConfig `the-one`: hold still, or leave the cluster. And
+ * how far it is with that, for the status of that SyncerConfig.
  *
  * An order to leave is final: it comes with the end of the mailbox, and nothing is carried any more whatever the mailbox says.
  */
@@ -69,7 +69,7 @@ export class Orders {
   look(): void {
     const { logger, hold, resume, leave } = this.#deps
     const config = this.#deps.mirror.get(OWN_CONFIG)?.object
-    // Without it nothing is known, and what was said last holds.
+    // Without it nothing is known, and the last order holds.
     if (config === undefined) return
     const annotations = config.metadata.annotations ?? {}
     const order = policyIn(annotations[LEAVE_ANNOTATION])

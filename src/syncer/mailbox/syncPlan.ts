@@ -1,7 +1,4 @@
-/**
- * What a mailbox asks of its syncer: all SyncerConfigs and EdgeSyncConfigs of the mailbox merged into questions that are
- * answered by look-up. Pure.
- */
+/** Requests of a mailbox to its syncer: all its SyncerConfigs and EdgeSyncConfigs merged into look-ups. Pure. */
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import {
@@ -45,7 +42,7 @@ export function isSyncConfig(resource: GroupResource): boolean {
   )
 }
 
-/** What is in the mailbox to be carried down, where a config says no more than that. */
+/** Content of the mailbox that goes down, where a config gives no lists. */
 interface Projected {
   has(resource: GroupResource, namespace: string, name: string): boolean
   resources(): readonly GroupVersionResource[]

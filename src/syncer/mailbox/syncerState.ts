@@ -1,7 +1,7 @@
 /**
- * What a syncer remembers over a restart, in a database of its own: the mailbox as it last saw it with the cursor that it belongs
- * to, and what it wrote into the cluster last. So a syncer that starts while the center is away knows what its cluster shall hold,
- * resumes instead of reading everything again, and writes nothing into the cluster that stands there already.
+ * Memory of a syncer over a restart, in a database of its own. It holds the last known mailbox with its cursor, and the last writes into
+ * the cluster. A syncer that starts while the center is away so knows its cluster's desired content. It resumes instead of reading
+ * everything again, and repeats no write.
  *
  * Only what changed is written. Nothing is flushed: what a power cut takes is the newest part, and an older state is a state, too.
  */

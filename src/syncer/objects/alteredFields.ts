@@ -1,6 +1,6 @@
 /**
- * What of an object a cluster does not hold as it was sent: fields that it drops, as its schema is older, and fields that its admission
- * changes. What the cluster adds is no difference, elements of lists included. Pure.
+ * Fields of an object that a cluster does not hold as they were sent. It drops fields, as its schema is older, and its admission changes
+ * some. Additions of the cluster are no difference, elements of lists included. Pure.
  */
 
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -37,7 +37,7 @@ const MEANT_EMPTY = new Set(['storageClassName', 'volumeName'])
 /** Where what looks like a number is a text. */
 const LITERAL = new Set(['args', 'command', 'image', 'env', 'version'])
 const BYTES = new Set(['binaryData', 'caBundle'])
-/** By what elements of lists are told apart, the first that does. */
+/** Keys of list elements, the first that fits. */
 const KEYS: readonly (readonly string[])[] = [
   ['name'],
   ['containerPort', 'protocol'],
@@ -181,7 +181,7 @@ function ownOf(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined
 }
 
-/** Whether each has the keys, and no two the same. `of`: those that have none are not told apart, nor are others than these. */
+/** Whether each has the keys, and no two the same. `of`: elements without them are not identified, nor are elements beside these. */
 function areKeysOf(keys: readonly string[], items: readonly unknown[], of?: readonly unknown[]): boolean {
   const wanted = of && new Set(of.map(item => keyOf(keys, item as Fields)))
   const seen = new Set<string>()

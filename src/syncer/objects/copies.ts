@@ -13,9 +13,9 @@ import {
 import { isImplied, ownMark } from './marks.ts'
 
 /**
- * What to apply in the cluster: the mailbox object without what servers and local controllers own.
- * `mark` makes it ours: only an object that we create is ours to delete, and a Namespace that is there by implication only when
- * it is empty, for others put things into it. `owner` is whom a later deletion is done for.
+ * The object to apply in the cluster: the mailbox object without the fields of servers and local controllers. `mark` makes it the syncer's:
+ * only an object that it creates is its to delete, and an implied Namespace only when it is empty. `owner` is the space of a later
+ * deletion.
  */
 export function downsyncCopy(
   object: Readonly<KubeObject>,
@@ -30,7 +30,7 @@ export function downsyncCopy(
   return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
 
-/** What to apply in the mailbox for an object of the cluster. The status has a road of its own. */
+/** The object to apply in the mailbox for one of the cluster. The status has a road of its own. */
 export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): KubeObject {
   const { status: _status, metadata: _metadata, ...rest } = cloneJson(object) as KubeObject
   const annotations = transportable(object.metadata.annotations)

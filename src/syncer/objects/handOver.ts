@@ -1,6 +1,6 @@
 /**
- * Fields that an apply releases. A field that the center said once and leaves to defaults now stays in the cluster as it is:
- * its value is handed over to another manager before it is released. What is gone from the source goes from the cluster. Pure.
+ * Fields that an apply releases. A field that the center once declared and leaves to defaults now stays in the cluster as it is. Another
+ * manager takes its value before the release. Fields that leave the source leave the cluster. Pure.
  */
 import {
   difference,
@@ -21,7 +21,7 @@ import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimac
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
 import { claimsOfOurs, SYNCER_MANAGER } from './marks.ts'
 
-/** Holds in a cluster what the center said once and says no more. It never writes anything else. */
+/** Holds former fields of the center in a cluster. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'
 
 /** Fields that an apply releases. */
@@ -32,7 +32,9 @@ export interface Released {
   readonly left: FieldSet
 }
 
-/** What the syncer owns of `live` and `copy` does not say; empty for nearly every apply. Metadata that nobody leaves is always said. */
+/**
+ * Fields of the syncer in `live` that `copy` lacks; empty for nearly every apply. Metadata that has no other manager is always declared.
+ */
 export function releasedBy(
   copy: Readonly<KubeObject>,
   live: Readonly<KubeObject>,
@@ -47,7 +49,7 @@ export function releasedBy(
   return { undeclared: withoutMetadata(recursiveDifference(gone, left)), left }
 }
 
-/** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
+/** Declared part of the syncer's fields after a creation, when that is less: servers give the whole object to its creator. */
 export function declaredAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
   const owned = ownedBy(made, SYNCER_MANAGER)
   const undeclared = unsetIn(copy, owned)
@@ -55,8 +57,8 @@ export function declaredAtCreation(copy: Readonly<KubeObject>, made: Readonly<Ku
 }
 
 /**
- * A JSON patch that makes what the syncer claims by creations and updates the claim of an apply, of `said` alone where that is given.
- * `undefined` where the syncer has applied only, or nobody says.
+ * A JSON patch that turns the syncer's claims by creations and updates into the claim of an apply, of `declared` alone where that is given.
+ * `undefined` where the syncer has applied only, or the claims are unknown.
  */
 export function claimOf({ metadata }: Readonly<KubeObject>, declared?: FieldSet): object[] | undefined {
   const { managedFields = [], uid } = metadata
@@ -76,7 +78,7 @@ export function claimOf({ metadata }: Readonly<KubeObject>, declared?: FieldSet)
   ]
 }
 
-/** What {@link LEFT_MANAGER} is to hold on to where the center says again some of what it holds; `undefined`: nothing of it is. */
+/** Remaining fields of {@link LEFT_MANAGER} where the center declares some of them again; `undefined`: none of them. */
 export function stillLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet | undefined {
   const held = ownedBy(live, LEFT_MANAGER)
   if (isEmptySet(held)) return undefined
@@ -97,12 +99,12 @@ function withoutKeys({ self, children = new Map() }: FieldSet): FieldSet {
   return fieldSet(self, kept)
 }
 
-/** Of what is released, what defaults of the cluster would give another value. `released` is the object without our word. */
+/** Released fields that defaults of the cluster would change. `released` is the object without the syncer's fields. */
 export function toHandOver(set: FieldSet, live: Readonly<KubeObject>, released: Readonly<KubeObject>): FieldSet {
   return differingIn(live, released, set)
 }
 
-/** What to apply as {@link LEFT_MANAGER}: what it holds already, and this, as it is. */
+/** The object to apply as {@link LEFT_MANAGER}: its present fields, and these, with their values. */
 export function leftCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
   return heldCopy(live, union(set, ownedBy(live, LEFT_MANAGER)))
 }
@@ -132,7 +134,7 @@ export function declaredIn(live: Readonly<KubeObject>): FieldSet {
   return withoutMetadata(leavesOf(ownedBy(live, SYNCER_MANAGER)))
 }
 
-/** The values of all that the syncer says of `live`; `undefined` where it says nothing, or that is not told. */
+/** The values of all of the syncer's fields in `live`; `undefined` where it has none, or they are unknown. */
 export function ownPartOf(live: Readonly<KubeObject>): unknown {
   const own = ownedBy(live, SYNCER_MANAGER)
   return isEmptySet(own) ? undefined : partOf(live, own)

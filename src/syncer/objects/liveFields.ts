@@ -1,6 +1,6 @@
 /**
- * Live values of fields that are left to the cluster: those that the placement names, where they are others than the author's, and those
- * of `spec` that the author does not set and a manager in the cluster does, such as the replicas of an autoscaled Deployment. Pure.
+ * Live values of fields that are left to the cluster. These are fields that the placement names, where they differ from the author's. Also
+ * fields of `spec` that a manager in the cluster sets and the author does not, such as the replicas of an autoscaled Deployment. Pure.
  */
 import { EMPTY_SET, type FieldSet, fieldSet, fromFieldsV1, unionAll } from '../../apimachinery/apply/fieldSet.ts'
 import { keysOf } from '../../apimachinery/apply/looseFields.ts'

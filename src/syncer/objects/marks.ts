@@ -34,8 +34,7 @@ export function asMade(live: Readonly<KubeObject>): Readonly<KubeObject> {
 }
 
 /**
- * Of an object in the mailbox: whether it was born in the cluster and carried there. What the center put there was not, whatever
- * its annotations say.
+ * Whether an object in the mailbox was born in the cluster and carried there. The center's objects were not, whatever their annotations.
  */
 export function isUpsynced(object: Readonly<KubeObject>): boolean {
   return isOurs(object, UPSYNCED) && !isProjected(object)
@@ -47,14 +46,15 @@ export function mayOverwrite(object: Readonly<KubeObject>): boolean {
   return value === undefined || value === '' || value === 'true'
 }
 
-/** Of an object in the cluster: whether it goes when the mailbox does not hold it any more. What is going already needs no help. */
+/** Whether an object in the cluster goes when the mailbox does not hold it any more. An object under deletion needs no help. */
 export function isOursToDelete(live: Readonly<KubeObject>): boolean {
   return live.metadata.deletionTimestamp === undefined && isOurs(live, DOWNSYNCED) && mayOverwrite(live)
 }
 
 /**
- * Of an object in the cluster: whether it was there before, and no syncer ever wrote it. Namespaces are everybody's. What a syncer
- * applied over somebody's object tells so by its managed fields, and so does what one made that has left the cluster. Marks alone are put on what is not ours, too.
+ * Whether an object in the cluster was there before, without a write of any syncer. Namespaces are everybody's. Managed fields prove a
+ * syncer's apply over an existing object, and an object of a syncer that has left the cluster. Marks alone prove nothing: foreign objects
+ * bear them, too.
  */
 export function isStrangers(live: Readonly<KubeObject>): boolean {
   if (isOurs(live, DOWNSYNCED) || (live.kind === 'Namespace' && live.apiVersion === 'v1')) return false
@@ -112,7 +112,7 @@ export function spaceUser(id: string): string {
 
 const SPACE_ID = /^[a-z0-9]+$/
 
-/** Of an object in the mailbox: whether it never goes to the cluster. A Secret that was placed asks the cluster for a token. */
+/** Whether an object in the mailbox never goes to the cluster. A Secret that was placed asks the cluster for a token. */
 export function staysInMailbox(object: Readonly<KubeObject>): boolean {
   return isServersOwn(object) && !(isTokenSecret(object) && isProjected(object))
 }

@@ -1,4 +1,4 @@
-/** What stays in a cluster and is placed by nobody any more: the marks come off, so that no syncer takes it for its own again. */
+/** Objects that stay in a cluster without a placement: the marks come off, so that no syncer takes them for its own again. */
 import { fromFieldsV1 } from '../../apimachinery/apply/fieldSet.ts'
 import { keyElement } from '../../apimachinery/apply/pathElement.ts'
 import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
@@ -14,7 +14,7 @@ import {
 import { LEFT_MANAGER } from './handOver.ts'
 import { claimsOfOurs } from './marks.ts'
 
-/** What says that the center placed it, how many others of it there are, and what becomes of it. */
+/** Marks of the center's placement, of its count, and of the object's fate. */
 const MARKS = [
   DOWNSYNCED,
   IMPLIED_ANNOTATION,
@@ -52,7 +52,7 @@ export function disclaimed({ metadata }: Readonly<KubeObject>, ownerReferences?:
   }
 }
 
-/** What to apply for letting go of all that the center says of an object, in the name of the same space. */
+/** The object to apply for a release of all of the center's fields, in the name of the same space. */
 export function declaringNothing({ apiVersion, kind, metadata }: Readonly<KubeObject>): KubeObject {
   const { name = '', namespace, uid } = metadata
   const owner = metadata.annotations?.[OWNER_ANNOTATION]
@@ -64,7 +64,7 @@ export function declaringNothing({ apiVersion, kind, metadata }: Readonly<KubeOb
   }
 }
 
-/** Of an object in the cluster: those of its references to owners that the syncer made. */
+/** References to owners that the syncer made, on an object in the cluster. */
 export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): OwnerReference[] {
   const { ownerReferences = [] } = metadata
   const claims = claimsOfOurs({ metadata }).map(({ fieldsV1 }) =>
@@ -75,7 +75,7 @@ export function referencesOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): Ow
   return ownerReferences.filter(({ uid }) => claims.some(claim => claim?.children?.has(keyElement({ uid }))))
 }
 
-/** Of an object in the mailbox or the cluster: whether it stays in the cluster when it is not placed any more. */
+/** Whether an object in the mailbox or the cluster stays in the cluster without a placement. */
 export function isPreserved(object: Readonly<KubeObject> | undefined): boolean {
   const { [PRESERVE_ANNOTATION]: preserve, [KEEP_ON_DELETE]: keep } = object?.metadata.annotations ?? {}
   return preserve === 'true' || keep === 'true'

@@ -1,8 +1,8 @@
 /**
- * An object of the cluster that passes from one space to another keeps its status until a controller there writes another one, and
- * what that says was said to the former owner. It is told to the new one when what they ask for is in the cluster, and the status is
- * known to be about that: it names the generation, or says something else than it did when the object became theirs. Statuses of
- * Kubernetes' own kinds that name no generation may never change again, and say of the object what is to be seen there.
+ * An object of the cluster that passes from one space to another keeps its status until a controller there writes a new one. That status
+ * belongs to the former owner. The new owner gets it when its content is in the cluster and the status is known to concern that. It then
+ * names the generation, or has changed since the transfer. Statuses of Kubernetes' own kinds without a generation may never change again,
+ * and describe the object as it is.
  *
  * The mailbox keeps a status when a spec changes, too, and a syncer that lost its state knows of neither when it came. Pure.
  */
@@ -13,7 +13,7 @@ import { hasGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
 import { ownerOf, SYNCER_MANAGER } from './marks.ts'
 
-/** Of an object in the mailbox: whose it is, and since when if it was another's before. */
+/** Owner of an object in the mailbox, and since when if it had another before. */
 export function ownershipOf(object: Readonly<KubeObject>): string {
   return `${ownerOf(object) ?? ''} ${object.metadata.annotations?.[OWNED_SINCE_ANNOTATION] ?? ''}`.trim()
 }

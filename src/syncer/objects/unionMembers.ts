@@ -1,7 +1,6 @@
 /**
- * Of some structs only one member may be said. When the center chooses another one, the old one may be in the cluster still: a
- * default that nobody owns, which an apply leaves alone (also where it says null), and which the cluster refuses beside the new
- * one. Pure.
+ * Some structs allow one member only. When the center chooses a new one, the old one may still be in the cluster: a default without an
+ * owner. An apply leaves it alone (also a null), and the cluster refuses it beside the new one. Pure.
  */
 import type { FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
@@ -14,8 +13,8 @@ interface Operation {
 }
 
 /**
- * A JSON patch that makes the choice of `body` in `live`: where the cluster refuses a field, it takes away the structs there that
- * nobody says, and sets what the body says. `undefined` when that is not what is wrong. `others`: what other managers say.
+ * A JSON patch that makes the choice of `body` in `live`. Where the cluster refuses a field, it removes the structs there without a
+ * manager, and sets those of the body. `undefined` when the fault is a different one. `others`: fields of other managers.
  */
 export function choiceOf(
   error: unknown,

@@ -1,7 +1,7 @@
 /**
- * An update for objects that server-side apply refuses: lists that hold two items of one key, which client-side apply accepts and
- * which clusters run. It follows the rules of an apply, by the same claims: what the center sends is set, what it sends no more is
- * removed, and what others own stays. Lists whose items have no names of their own, as those with duplicates, are sent whole. Pure.
+ * An update for objects that server-side apply refuses: lists that hold two items of one key, which client-side apply accepts and which
+ * clusters run. It follows the rules of an apply, by the same claims. Sent fields are set, fields that are sent no more are removed, and
+ * those of other managers stay. Lists whose items have no names of their own, as those with duplicates, are sent whole. Pure.
  */
 import {
   EMPTY_SET,

@@ -1,6 +1,6 @@
 /**
- * What the syncer sees of the cluster: what it serves and what it holds of the kinds that the plan names. Turns every change
- * on either side into keys for the queues.
+ * The syncer's view of the cluster: its served kinds and its objects of the planned kinds. Turns every change on either side into keys for
+ * the queues.
  */
 import {
   type GroupResource,
@@ -183,7 +183,7 @@ export class ClusterSide {
     for (const one of all) if (isMeant(one)) this.#deps.queues[queue].add(keyOf(one.resource, one.object))
   }
 
-  /** The cluster was out of reach, and may be another than before: what is known of it is asked anew. */
+  /** The cluster was out of reach, and may be a different one: all is read anew. */
   async listAnew(): Promise<void> {
     await Promise.all([
       this.projected.listAnew(),

@@ -21,7 +21,7 @@ interface Watched {
   running: Promise<void>
   /** Its first list, or the end of the patience with it. */
   first: Promise<unknown>
-  /** What somebody asks the cluster about although the first list is not there yet. */
+  /** Keys that were read before the first list is there. */
   early: Map<string, SyncKey>
 }
 
@@ -31,13 +31,13 @@ interface ClusterWatchesDeps extends Runtime {
   client: SpaceClient
   /** Narrows the watches. */
   labelSelector?: string
-  /** Hears of every change, the first list included. */
+  /** Gets every change, the first list included. */
   onChange(resource: GroupVersionResource, change: CacheChange): void
   /** The first list of a resource is complete: what it does not hold does not exist. */
   onSynced?(resource: GroupVersionResource): void
   /**
-   * The first list of a resource does not hold what somebody asked the cluster about before ({@link ClusterWatches.firstList}): it may
-   * have been there then, and no watch tells that it went.
+   * The first list of a resource lacks an object that was read before ({@link ClusterWatches.firstList}). It may have been there then, and
+   * no watch reports its end.
    */
   onMissing?(key: SyncKey): void
   /** The part of each object that is held. Default: all of it. */
@@ -93,8 +93,8 @@ export class ClusterWatches {
   }
 
   /**
-   * Resolves when the first list of a key's resource is complete, so that nobody asks for one object after the other meanwhile; at
-   * once when the resource is not watched, and after a while all the same. `onMissing` tells then, should that list not hold the key.
+   * Resolves when the first list of a key's resource is complete, which saves single reads meanwhile. It resolves at once when the resource
+   * is not watched, and after a while in any case. `onMissing` follows, should that list lack the key.
    */
   async firstList(key: SyncKey): Promise<void> {
     const name = groupResourceName(key)
@@ -126,7 +126,7 @@ export class ClusterWatches {
     void watched.running.then(() => this.#ending.delete(watched.running))
   }
 
-  /** @param before knew the resource until now; of what the first list does not hold any more the end is told */
+  /** @param before knew the resource until now; objects that the first list lacks get an end event */
   #start(resource: GroupVersionResource, before?: Watched): Watched {
     const { clock, onChange, onSynced, onMissing, onFailure } = this.#deps
     const early = before?.early ?? new Map<string, SyncKey>()

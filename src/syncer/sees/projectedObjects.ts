@@ -1,6 +1,6 @@
 /**
- * What the center projected into the mailbox, as an answer to what is to be carried down: each such object, and the Namespaces
- * that they are in. Follows the mirror, so that one object more costs one object.
+ * Projected objects of the mailbox, as the content of downsync: each such object, and their Namespaces. Follows the mirror, so that one
+ * object more costs one object.
  */
 import {
   type GroupResource,

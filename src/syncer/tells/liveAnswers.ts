@@ -20,7 +20,7 @@ import { OUTCOME_FORM, OUTCOME_SUBRESOURCE } from '../../placement/outcome/outco
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
 
-/** What the cluster holds of an object, beside what would be written. */
+/** The cluster's object, beside the one that would be written. */
 export type Compared =
   | { readonly state: 'notCarried' | 'missing' | 'notOurs' | 'finished' }
   | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
@@ -43,7 +43,7 @@ export class LiveAnswers {
     this.#deps = deps
   }
 
-  /** What is not understood, or one too many, is not answered: the center says that nobody did. */
+  /** A malformed question, or one too many, gets no answer: the center reports the silence. */
   asked(value: unknown): void {
     const question = readLiveQuestion(value)
     if (!question || this.#questions.length >= MAX_QUESTIONS) return

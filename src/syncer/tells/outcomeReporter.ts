@@ -1,7 +1,6 @@
 /**
- * Tells the center what became of what it placed: all of it when a session begins and whenever the center asks, else what
- * changed. News wait a moment for others; without any it says so now and then, which keeps its word alive and tells that the
- * connection still leads to somebody.
+ * Tells the center what became of what it placed: all of it when a session begins and whenever the center asks, else what changed. News
+ * wait a moment for others. Without any it sends a sign of life now and then, which keeps its report valid and tests the connection.
  */
 import { at, num, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -31,7 +30,7 @@ interface OutcomeReporterDeps {
   /** Id of this process; the stream of the mailbox carries the same one. */
   session: string
   outcomes: Outcomes
-  /** Up to where the mailbox was heard. */
+  /** Position of the mailbox's feed. */
   position: () => FeedPosition | undefined
   /** Between two words about nothing new, unless the center says how long that may be. */
   everyMs: number
@@ -39,7 +38,7 @@ interface OutcomeReporterDeps {
   versions?: (() => Promise<ClusterVersions>) | undefined
   /** The cluster is of another release than it was. */
   onUpgrade?: (() => void) | undefined
-  /** What the cluster offers: the same object until it is another. Absent, or `undefined`: nobody says, yet. */
+  /** Offer of the cluster: the same object until its content changes. Absent, or `undefined`: unknown yet. */
   offer?: (() => Offer | undefined) | undefined
   logger: Logger
   clock: Clock
@@ -47,20 +46,19 @@ interface OutcomeReporterDeps {
 
 /** Removals that are held are listed first, and only some of them: each message counts all. */
 const LISTED_HELD = 50
-/** Between two reports, so that what comes in swarms is told together. */
+/** Interval between two reports, so that related changes arrive together. */
 const PACE_MS = 200
 /** The longest that a center may ask for between two words about nothing new. */
 const MAX_QUIET_MS = 600_000
 /** The longest that a center may have news wait. */
 const MAX_GATHER_MS = 5000
-/** Before what the center did not hear is said again; twice as long each time. Until it is heard the center claims nothing. */
+/** Delay before an unconfirmed report is repeated; twice as long each time. Until it arrives the center claims nothing. */
 const AGAIN_MS = 1000
-/** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
+/** Age at which the cluster's version is read again; interval of the retries where it gave none. */
 const VERSIONS_MS = 3_600_000
 const VERSIONS_AGAIN_MS = 60_000
 /**
- * Bytes of exceptions that fit into a report, what the cluster offers included, and of what is settled; the center takes a little
- * more than both.
+ * Bytes of exceptions that fit into a report, the offer included, and of settled keys; the center takes a little more than both.
  */
 const LISTED_BYTES = 200_000
 const SETTLED_BYTES = 50_000
@@ -68,11 +66,11 @@ const SETTLED_BYTES = 50_000
 export class OutcomeReporter {
   readonly #deps: OutcomeReporterDeps
   #number = 0
-  /** As the center told it last: of a report that claims nothing. */
+  /** From the center's last message: epoch of a report that claims nothing. */
   #epoch = ''
   /** Between two words about nothing new. */
   #quietMs: number
-  /** How long news wait before they are told: a center of many clusters asks for it. */
+  /** Delay of news before a report: a center of many clusters sets it. */
   #gatherMs = 0
   /** Exceptions that the center has; `undefined` while all are to be sent. */
   #reported: Map<string, Exception> | undefined
@@ -110,7 +108,7 @@ export class OutcomeReporter {
       if (came !== 'to be repeated' && !this.#isNews)
         await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
-      // what was not heard has waited long enough
+      // an unconfirmed report has waited long enough
       if (came === 'received' && this.#isNews) await pause(clock, this.#gatherMs, signal)
     }
   }
@@ -152,7 +150,7 @@ export class OutcomeReporter {
     return Math.max(everyMs, Math.min(asked, MAX_QUIET_MS))
   }
 
-  /** Clusters are upgraded while their syncers run, and are asked beside all else: they may be slow to answer. */
+  /** Clusters are upgraded while their syncers run. Their version is read beside all other work: the answer may be slow. */
   async #askVersions(signal: AbortSignal): Promise<void> {
     const { versions, onUpgrade, clock, logger } = this.#deps
     while (versions && !signal.aborted) {
@@ -178,7 +176,7 @@ export class OutcomeReporter {
     const before = this.#reported ?? new Map<string, Exception>()
     const listed = new Map<string, Exception>()
     const unlisted: Partial<Record<OutcomeState, number>> = {}
-    // whether it is told now or not: what finds a place in the list must not depend on that
+    // whether it is due now or not: the choice of listed keys must not depend on that
     let bytes = offer ? sizeOf(offer) : 0
     // what is there displaces nothing that is not, and raises no doubt where it finds no place
     const all = [...outcomes.exceptions]
@@ -188,7 +186,7 @@ export class OutcomeReporter {
     const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
       state === 'finished' || (state === 'applied' && reason !== STATUS_TOO_LARGE)
     for (const [key, one] of [...held, ...others.filter(each => !isThere(each)), ...others.filter(isThere)]) {
-      // a name that cannot be told in full would name another object, or none
+      // a name that is cut short would name a different object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
       if (mayList) bytes += sizeOf(one)
       if (mayList && bytes <= LISTED_BYTES) listed.set(key, one)
@@ -207,7 +205,7 @@ export class OutcomeReporter {
         session: this.#deps.session,
         number: ++this.#number,
         whole,
-        // what was heard of another life of the center is nothing to claim in this one
+        // a position of another epoch of the center claims nothing in this one
         epoch: upTo?.epoch ?? this.#epoch,
         compared,
         processed: compared ? outcomes.processed(upTo.revision) : 0,
@@ -222,7 +220,7 @@ export class OutcomeReporter {
   }
 }
 
-/** What is not there means the same, and most reports have nothing to say. */
+/** An absent field means the same, and most reports are empty. */
 function briefly(report: OutcomeReport): Partial<OutcomeReport> {
   const { whole, exceptions, settled, unlisted, ...rest } = report
   return {

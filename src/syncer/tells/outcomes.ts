@@ -1,6 +1,6 @@
 /**
- * What became of what the mailbox asks for: how far its changes were looked at, and which of them could not be made so. What is
- * neither ahead of that nor an exception is in the cluster as the mailbox says.
+ * Outcome of the mailbox's content: the progress over its changes, and the failed ones. An object that is neither ahead of that nor an
+ * exception is in the cluster as in the mailbox.
  */
 
 import { isStatusError, namespaceTrouble, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
@@ -24,7 +24,7 @@ export interface Trouble {
   readonly health?: HealthVerdict
 }
 
-/** What changed of an object, and nobody has looked at: revisions. */
+/** Unprocessed changes of an object: revisions. */
 interface Open {
   first: number
   /** The first that came while it was looked at last. */
@@ -40,7 +40,7 @@ export class Outcomes {
   #newest = 0
   #inOrder = true
   readonly #exceptions = new Map<string, Exception>()
-  /** What is to be compared with the cluster before anything counts; absent until that is known. */
+  /** Keys to compare with the cluster before anything counts; absent until they are known. */
   #uncompared: Set<string> | undefined
   /** The cluster cannot be reached. */
   #isOutOfSight = false
@@ -130,7 +130,7 @@ export class Outcomes {
     return this.#uncompared?.size === 0
   }
 
-  /** Up to where everything was looked at, of what was heard up to `heard`. */
+  /** Position up to which everything was processed, out of what arrived up to `received`. */
   processed(received: number): number {
     const oldest = this.#open.values().next().value
     if (oldest === undefined) return received
@@ -180,7 +180,7 @@ const REFUSALS: readonly StatusReason[] = [
   'RequestEntityTooLarge',
 ]
 
-/** What an error of the cluster, thrown by a look at an object, means for it. */
+/** Meaning of a cluster's error for the object under its look. */
 export function troubleOf(error: unknown): Trouble {
   if (!(error instanceof StatusError))
     return { state: 'retrying', reason: 'Error', message: error instanceof Error ? error.message : String(error) }

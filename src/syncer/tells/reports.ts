@@ -1,6 +1,6 @@
 /**
- * All that a syncer tells its center beside status: what became of what was placed, what the cluster offers and holds when it is
- * asked, what is refused, and how far orders are.
+ * Reports of a syncer to its center beside status: outcomes of placed objects, the cluster's offer and live content, refusals, and the
+ * progress of orders.
  */
 
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
@@ -31,7 +31,7 @@ interface ReportsDeps {
   quietMs: number
   /** Versions of the cluster and its syncer. Absent: not reported. */
   versions?: (() => Promise<ClusterVersions>) | undefined
-  /** Up to where the mailbox was heard. */
+  /** Position of the mailbox's feed. */
   position: () => FeedPosition | undefined
   orders: () => OrdersReport
   associated: () => AssociatedStatus | undefined
@@ -67,7 +67,7 @@ export class Reports {
     await Promise.all([ready.then(() => this.#config.run(signal)), this.#reporter.run(signal)])
   }
 
-  /** The mailbox was heard up to another revision. */
+  /** The mailbox's feed has reached a new revision. */
   mailboxProgressed(): void {
     this.#reporter.news()
   }

@@ -16,7 +16,7 @@ export interface SyncerStatus {
   readonly complete: boolean
   /** Objects of the mailbox. */
   readonly objects: number
-  /** Up to where the center was heard; `undefined` before that. */
+  /** Position of the center's stream; `undefined` before that. */
   readonly heard: number | undefined
   /** Keys that wait, or are being worked on. */
   readonly waiting: { readonly down: number; readonly status: number; readonly up: number }
@@ -27,7 +27,7 @@ export interface SyncerStatus {
   readonly kept: boolean | undefined
 }
 
-/** What keeps it from being ready; none when it is. Standing by is what it is there for, with a credential that is good. */
+/** Reasons why it is not ready; none when it is. Standing by with a good credential is readiness. */
 export function unready({ state, known, center }: SyncerStatus): string[] {
   if (state === 'standing by') return center === 'refused' ? ["the center refuses the syncer's credential"] : []
   return [...(state === 'serving' ? [] : [`it is ${state}`]), ...(known ? [] : ['the mailbox is not known yet'])]

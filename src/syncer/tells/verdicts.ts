@@ -1,4 +1,4 @@
-/** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
+/** Words for an object that is not in the cluster as in the mailbox, where they are not the cluster's own. */
 
 import { groupResourceName, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
@@ -67,13 +67,13 @@ export const GOING: Trouble = {
   reason: 'Terminating',
   message: 'what the cluster holds is being deleted, and is made anew then',
 }
-/** Of what the cluster holds and is deleting: the same, or that it is no more wanted there, with what it waits for. */
+/** Trouble of an object under deletion in the cluster: the same, or that it is unwanted there, with the reason of its wait. */
 export function goingAway(live: Readonly<KubeObject>, why = 'it is deleted from the cluster'): Trouble {
   const { deletionTimestamp = '', finalizers = [] } = live.metadata
   const waits = finalizers.length > 0 ? `; it waits for finalizers ${finalizers.join(', ')}` : ''
   return { ...GOING, message: `${why} since ${deletionTimestamp}${waits}` }
 }
-/** Of what has run to its end, and is not in the cluster any more. @param end how */
+/** Trouble of a finished object that is not in the cluster any more. */
 export function finished({ health, message }: HealthVerdict): Trouble {
   const how = message === '' ? '' : `: ${message}`
   return {
@@ -117,7 +117,7 @@ const STATUS_STAYS: Trouble = {
   message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
 }
 
-/** Of what the cluster holds of `object`: what is to be known of it beside the status that comes back. */
+/** Standing of the cluster's `object`: facts beside the status that comes back. */
 export function standingOf(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Trouble | undefined {
   const stands = standing(key, outcome)
   const { liveFields } = outcome
@@ -192,7 +192,7 @@ interface EarlierWave {
   readonly why: string
 }
 
-/** Of an object in the mailbox whose wave nobody can tell. What the cluster has of it stays as it is. */
+/** Refusal of an object in the mailbox with a malformed wave. The cluster's object stays as it is. */
 export function waveRefusal(object: Readonly<KubeObject>): Refusal | undefined {
   return waveOf(object) === undefined
     ? { reason: 'InvalidWave', message: `is not applied: ${waveFault(object)}` }

@@ -32,7 +32,7 @@ export class StatusLimit {
   }
 }
 
-/** A JSON patch that makes `status` what the mailbox says of an object, where it says `said`; `undefined`: it does already. */
+/** A JSON patch from the mailbox's status of an object, `known`, to `status`; `undefined`: they are equal. */
 export function statusPatch(status: unknown, known: unknown): object[] | undefined {
   if (status !== undefined)
     return equalJson(status, known) ? undefined : [{ op: 'add', path: '/status', value: status }]

@@ -37,7 +37,7 @@ import { type StatusLimit, statusPatch } from './statusLimit.ts'
 
 interface UpsyncDeps {
   mailbox: SpaceClient
-  /** Asked before anything is taken from the mailbox. */
+  /** Read before anything is taken from the mailbox. */
   cluster: Pick<SpaceClient, 'get'>
   /** Kinds of the mailbox. */
   served: ServedResources
@@ -59,7 +59,7 @@ interface UpsyncDeps {
   clock: Clock
 }
 
-/** What its lists do not hold and the cluster has is looked at again after this, for no watch may tell of its end. */
+/** Objects of the cluster that its lists lack are read again after this, for no watch may report their end. */
 const DENIED_RETRY_MS = 60_000
 
 export class Upsync {
@@ -98,7 +98,7 @@ export class Upsync {
     return await this.#remove(key)
   }
 
-  /** There may be room again any time: tried again like other trouble, and told by the queue. */
+  /** There may be room again any time: retried like other trouble, and reported by the queue. */
   async #reporting(key: SyncKey, work: () => Promise<void>): Promise<void> {
     const id = keyText(key)
     try {
@@ -113,7 +113,9 @@ export class Upsync {
     if (this.#withoutRoom.delete(id)) this.#deps.refusals.settle(key)
   }
 
-  /** What may not be carried into the cluster does not come out of it either. A CRD comes with what it defines. */
+  /**
+   * An object that may not enter the cluster does not come out of it either. A CRD comes with the objects that it defines.
+   */
   #refusalOf(key: SyncKey): Refusal | undefined {
     const { allowance, plan } = this.#deps
     if (!isDefinition(key) || plan().wantsUp(key, key.namespace, key.name)) return allowance.refusalOf(key)
@@ -291,7 +293,7 @@ export class Upsync {
     return resource !== undefined && (await this.#isThere(missing, resource))
   }
 
-  /** A list may be wrong, and so may a discovery: the cluster is asked for the object itself. */
+  /** A list may be wrong, and so may a discovery: a read of the object itself decides. */
   async #isThere(key: SyncKey, { version }: GroupVersionResource): Promise<boolean> {
     const { cluster, clusterServed } = this.#deps
     const live = await unlessGone(cluster.get(clusterServed.at(key, version) ?? { ...key, version }, refOf(key)))

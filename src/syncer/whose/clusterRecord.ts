@@ -1,6 +1,6 @@
 /**
- * The note that a cluster keeps of its mailbox (ConfigMap `CLUSTER_RECORD`): what it says, and how it is written, followed and
- * taken away. What follows from it identity.ts says.
+ * The note that a cluster keeps of its mailbox (ConfigMap `CLUSTER_RECORD`): its content, and how it is written, followed and taken away.
+ * The file identity.ts draws the conclusions.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
@@ -14,13 +14,15 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
 import { SYNCER_MANAGER } from '../objects/marks.ts'
 
-/** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
+/** Content of a cluster's record of its server. Texts are empty where somebody deleted them. */
 export interface ClusterRecord {
   /** The name of a mailbox, unless somebody edited it. */
   mailbox: string
   /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
   store: string
-  /** Id of the mailbox's space, by which a kubeconfig is judged before the center is asked. A mailbox made anew has another one. */
+  /**
+   * Id of the mailbox's space, which judges a kubeconfig before the center's answer. A mailbox made anew has a new one.
+   */
   space: string
   /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
   cluster?: string
@@ -62,7 +64,7 @@ function recordIn(object: Readonly<KubeObject>): ClusterRecord {
   }
 }
 
-/** By which a cluster is told from others; `undefined` where the syncer may not ask. */
+/** Identity of a cluster; `undefined` where the syncer may not read it. */
 export async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
   try {
     return (await unlessGone(cluster.get(NAMESPACES, { name: CLUSTER_RECORD.namespace })))?.metadata.uid
@@ -143,7 +145,7 @@ export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<Clust
   return before
 }
 
-/** What the note confirms was done; what it confirms since is kept. @throws StatusError `Conflict`: to be asked for again */
+/** The confirmed removals of the note are done; a later confirmation is kept. */
 export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
   const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
   if (object === undefined || recordIn(object).confirmed !== confirmed) return

@@ -1,6 +1,7 @@
 /**
- * Custody: the proof, for as long as a syncer runs, that mailbox and cluster belong together. It is asked before the syncer serves, watched
- * while it does, and found out again when the cluster was out of sight. A contradiction ends the syncer. identity.ts judges one moment.
+ * Custody: the proof, for as long as a syncer runs, that mailbox and cluster belong together. It is established before the syncer serves,
+ * watched while it does, and established again after the cluster was out of sight. A contradiction ends the syncer. identity.ts judges one
+ * moment.
  */
 import type { SpaceClient } from '../../client/client.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
@@ -53,7 +54,7 @@ export class Custody {
     return this.#refusal
   }
 
-  /** What the cluster says of itself, before the center is asked; `undefined` also when that ends the syncer. */
+  /** The cluster's own record, before the center's answer; `undefined` also when that ends the syncer. */
   async record(): Promise<ClusterRecord | undefined> {
     const { cluster, space, onConfirmed } = this.#deps
     return await this.#orRefuse(async () => {
@@ -71,7 +72,7 @@ export class Custody {
 
   /**
    * Looks, before a session ends that of another syncer and before this one stands by, whether mailbox and cluster belong together.
-   * `undefined` when the syncer ends. `onUnknown`: a side does not answer now, and is asked again.
+   * `undefined` when the syncer ends. `onUnknown`: a side does not answer now, and the look is repeated.
    */
   async look(onUnknown: () => void): Promise<true | undefined> {
     const { looking, cluster, syncTargetUid } = this.#deps
@@ -143,7 +144,7 @@ export class Custody {
     return found !== undefined
   }
 
-  /** What the note confirms has had its effect. */
+  /** The note's confirmation has had its effect. */
   async forgetConfirmation(confirmed: string, what: string): Promise<void> {
     await this.#persist(what, () => forgetConfirmation(this.#deps.cluster, confirmed))
   }

@@ -1,9 +1,9 @@
 /**
- * Whether a cluster is served from a mailbox. Asked before anything is touched, because a syncer deletes what its predecessor placed and
- * its mailbox does not hold.
+ * Whether a cluster is served from a mailbox. Established before any write, because a syncer deletes objects of its predecessor that its
+ * mailbox does not hold.
  *
- * The cluster keeps a note of its mailbox (clusterRecord.ts). The first syncer that comes writes it. What does not fit is a
- * TerminalError, whose message is one line for whoever started the syncer.
+ * The cluster keeps a note of its mailbox (clusterRecord.ts). The first syncer that comes writes it. A mismatch is a TerminalError, whose
+ * message is one line for the operator of the syncer.
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
@@ -63,7 +63,7 @@ export async function checkNote(cluster: SpaceClient): Promise<void> {
 }
 
 /**
- * Before the center hears of the syncer, whose first token ends the session of another one of that mailbox.
+ * Precedes the syncer's first request to the center, whose token ends the session of another one of that mailbox.
  * @param space where the center's kubeconfig leads to: only an id can be judged
  * @throws TerminalError when the cluster is served from another space
  */
@@ -95,8 +95,8 @@ export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: Space
 }
 
 /**
- * Of a cluster that was out of sight and answers again: whether it is the one that was served, by the uid in `known`, or may be
- * served from now on as one that stands in its place. Who leaves it takes the note away.
+ * For a cluster that answers again. It is the one that was served, by the uid in `known`, or may be served from now on in its place. A
+ * departure takes the note away.
  * @throws TerminalError when it is served from another mailbox, or looks so
  */
 export async function claimAgain(
@@ -124,8 +124,8 @@ export async function checkClaim(cluster: SpaceClient, given: Mailbox, mailbox: 
 }
 
 /**
- * Writes the note again that somebody deleted under a running syncer. Whose the cluster is was found out when it began: what
- * it placed since then, and what is just leaving the mailbox, is no stranger's.
+ * Writes the note again that somebody deleted under a running syncer. The owner of the cluster was established at the start. Objects that
+ * the syncer placed since then, and those that are just leaving the mailbox, are no stranger's.
  * @throws TerminalError when another one wrote its own meanwhile
  */
 export async function noteAgain(cluster: SpaceClient, given: Mailbox): Promise<void> {

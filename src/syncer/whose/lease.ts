@@ -1,10 +1,9 @@
 /**
- * One live syncer for each cluster: whoever holds the Lease serves it, others stand by and take over when the holder is silent
- * for the Lease's duration or lets go of it. How long nobody renewed is measured here, by the clock of whoever waits: those of
- * two machines need not agree.
+ * One live syncer for each cluster: the holder of the Lease serves it. Others stand by and take over when the holder is silent for the
+ * Lease's duration or releases it. A standby measures the silence by its own clock: clocks of two machines need not agree.
  *
- * A holder that could not renew in time goes on reading, and writes nothing until it has asked again: then the Lease is still
- * its own, or somebody else's.
+ * A holder that could not renew in time goes on reading, and writes nothing until its next attempt. The Lease is then still its own, or
+ * another holder's.
  *
  * Renewals are for those who stand by, so a holder that nobody waits for ({@link LeaseWatch}) sends few once it has nothing to write.
  * One every five seconds takes 28 MiB a day, and an idle syncer's aim is 2 MB (docs/performance.md). A holder that does not notice a
@@ -33,7 +32,7 @@ const MAX_TRIES = 100
 
 interface LeaseOptions extends Runtime {
   cluster: SpaceClient
-  /** Of this process and no other. */
+  /** Identity of this process and no other. */
   holder: string
   durationMs: number
   signal: AbortSignal
@@ -52,7 +51,7 @@ interface Moment {
 export class ClusterLease {
   readonly #options: LeaseOptions
   readonly #watch: LeaseWatch
-  /** When we asked for it last and got it: for a duration from then on nobody else takes it, and we may write. */
+  /** Time of the last successful request: for a duration from then on no other syncer takes it, and this one may write. */
   #gotIt: Moment | undefined
   /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
   #without = false
@@ -167,7 +166,7 @@ export class ClusterLease {
     return { dayMs: clock.now(), steadyMs: steadyMs(clock) }
   }
 
-  /** How long ago it became ours, by the clock that says more: the one is set by people, the other may stop while the machine sleeps. */
+  /** Age of the holding, by the clock that shows more: people set the one, and the other may stop while the machine sleeps. */
   #ageMs(): number {
     const [then, now] = [this.#gotIt, this.#now()]
     return then === undefined

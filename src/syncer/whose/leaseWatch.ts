@@ -1,6 +1,6 @@
 /**
- * The Lease of a cluster as its holder sees it between renewals: who stands by for it, and who changed it. Whoever stands by says so
- * on the Lease, again and again. The watch only saves renewals: without it there are as many as with somebody who stands by.
+ * The Lease of a cluster as its holder sees it between renewals: who stands by for it, and who changed it. A standby marks the Lease again
+ * and again. The watch only saves renewals: without it there are as many as with somebody who stands by.
  */
 import { str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
@@ -13,15 +13,15 @@ import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placem
 
 export const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
-/** Whoever stands by says so again after so many durations, and counts as gone after twice as many without a word. */
+/** A standby repeats its mark after so many durations, and counts as gone after twice as many without one. */
 export const STANDBY_DURATIONS = 4
 
-/** What stands in the Lease. */
+/** Content of the Lease. */
 export interface Held {
   holder: string
   /** Changes with every renewal. */
   renewed: string
-  /** Who stood by last, and when it said so; `''` for nobody. */
+  /** Last standby, and the time of its mark; `''` for none. */
   standby: string
   object: KubeObject
 }
@@ -37,7 +37,7 @@ export function heldIn(object: KubeObject): Held {
 
 interface LeaseWatchOptions extends Pick<Runtime, 'clock' | 'random'> {
   cluster: SpaceClient
-  /** Who watches, and holds the Lease. */
+  /** Watcher and holder of the Lease. */
   holder: string
   durationMs: number
   /** A standby came, or the Lease is another's or gone. */
@@ -86,7 +86,7 @@ export class LeaseWatch {
       const isOurs = type === 'apply' && held.holder === holder
       this.#shown = isOurs ? held.renewed : undefined
       const isNews = isOurs && this.noticed(held)
-      // What we deleted ourselves is not made again.
+      // A Lease that this process deleted is not recreated.
       if (!signal.aborted && (!isOurs || isNews)) onNews()
     })
     void informer.synced.then(() => {

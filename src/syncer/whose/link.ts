@@ -12,9 +12,9 @@ import type { Logger } from '../../client/logger.ts'
 interface LinkOptions {
   /** For the log: `the center`, `the cluster`. */
   name: string
-  /** What a refused credential means here and what to do about it, where the server does not say. */
+  /** Meaning of a refused credential here, and the remedy, where the server gives none. */
   refusedHint: string
-  /** Told when it breaks, and when it is back. */
+  /** Called when it breaks, and when it is back. */
   onChange?: (isUp: boolean) => void
   logger: Logger
 }
@@ -31,7 +31,7 @@ export class Link {
   #state: LinkState = 'up'
   /** In a row. */
   #unreachable = 0
-  /** What broke last: all that was under way on one connection fails with it. */
+  /** The last error: all requests of one connection fail with it. */
   #broken: unknown
   /** Ever. */
   #failures = 0
@@ -87,7 +87,7 @@ export class Link {
     try {
       for await (const item of source) {
         begun = undefined
-        // What was opened before the trouble proves nothing about it.
+        // A connection from before the trouble proves nothing about it.
         if (before === this.#failures) this.#succeeded(true)
         yield item
       }
@@ -120,14 +120,14 @@ export class Link {
     this.#options.onChange?.(true)
   }
 
-  /** `begun`: after how many recoveries it was asked; absent where it had answered before. */
+  /** `begun`: number of recoveries at its start; absent where it had answered before. */
   #failed(error: unknown, begun = this.#recoveries): void {
     const { name, refusedHint, logger } = this.#options
     const state = stateAfter(error)
     if (state === 'up' || !(error instanceof Error)) return
     this.#failures++
     this.#reported.add(error)
-    // what was asked before it was back, with an old credential maybe, is no news of how it is now
+    // a request from before the recovery, with an old credential maybe, is no news of the present state
     if (begun !== this.#recoveries) return
     if (state === 'unreachable') {
       if (error.cause !== undefined && error.cause === this.#broken) return

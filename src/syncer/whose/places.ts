@@ -25,7 +25,7 @@ import { CONFIG_MAPS, type Mailbox } from './clusterRecord.ts'
 export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
   const place = await placeOf(space).catch((error: unknown) => {
     if (!isStatusError(error, 'Forbidden')) throw error
-    // rights may come, so it is asked again; a syncer's own credential has this one always
+    // rights may come, so it is retried; a syncer's own credential has this one always
     throw new StatusError('Forbidden', `${error.message}; ${NOT_A_SYNCERS}`, error.details, { cause: error })
   })
   const name = place?.path.split(':').at(-1) ?? ''
@@ -80,15 +80,15 @@ export function checkSyncTarget(mailbox: string, uid: string): void {
 }
 
 /**
- * A cluster is another server than the center: in a space of the center the syncer would overwrite what it was made from, and
- * the center would carry that to every cluster. A workload space of another Orrery server is a cluster like others; its root,
- * its core space and its mailboxes hold what makes that server, and are not.
+ * A cluster is a different server than the center. In a space of the center the syncer would overwrite its own sources, and the center
+ * would carry that to every cluster. A workload space of another Orrery server is a cluster like others. Its root, core space and mailboxes
+ * hold the server's own objects, and are not.
  * @throws TerminalError when it is the same server, or such a space
  */
 export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceClient): Promise<void> {
   const place = await placeOf(cluster).catch(async (error: unknown) => {
     if (!isStatusError(error, 'Forbidden')) throw error
-    // A plain cluster may forbid what it does not serve. Of a server with spaces it has to be known which one it is.
+    // A plain cluster may forbid what it does not serve. A server with spaces has to be identified.
     if ((await servedBy(cluster)).lacks(LOGICAL_CLUSTERS)) return undefined
     throw new StatusError('Forbidden', `${error.message}; ${NOT_A_CLUSTERS}`, error.details, { cause: error })
   })

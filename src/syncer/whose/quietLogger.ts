@@ -1,7 +1,7 @@
 /**
- * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. What was
- * said comes again only after the cause was away for a while. Causes name objects, and there may be more of these than anybody
- * remembers or reads: so many lines of one trouble are said in that while, and no more.
+ * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. A repeated cause is logged
+ * again only after it was away for a while. Causes name objects, and there may be too many to remember or read. In that while, a bounded
+ * number of lines of one trouble is logged.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
@@ -30,7 +30,9 @@ export function quietLogger({ logger, isReported, clock }: QuietLoggerOptions): 
     causes.set(cause, now)
     return last === undefined || now - last > FORGET_MS
   }
-  /** Lines about errors, by what is said of them. Those are a few sentences of ours; what servers say is without bound. */
+  /**
+   * Lines about errors, by their message. Those are a few sentences of the syncer's; servers' messages are without bound.
+   */
   const logged = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
   /** How many it makes with this one. */
   const countLine = (message: string): number => {
@@ -57,7 +59,7 @@ export function quietLogger({ logger, isReported, clock }: QuietLoggerOptions): 
   }
 }
 
-/** An answer of a server is told by its reason; only an error of our own needs its stack. */
+/** A server's answer is logged by its reason; only an error of the program needs its stack. */
 function plain(fields: LogFields): LogFields {
   if (!('err' in fields) || !(fields.err instanceof StatusError)) return fields
   const { err, failures: _failures, retryInMs: _retry, ...rest } = fields

@@ -1,6 +1,5 @@
 /**
- * The two sides of a syncer as it sees them: each a connection with a state, the cluster's with a pace, and with what its writes
- * wait for.
+ * The two sides of a syncer as it sees them. Each is a connection with a state; the cluster's has a pace, and the conditions of its writes.
  */
 
 import { writesAfter } from '../../client/aroundCalls.ts'
@@ -38,7 +37,7 @@ export class Sides {
   readonly looking: SpaceClient
   /** For the syncer's own notes, which it writes before it serves. */
   readonly plainCluster: SpaceClient
-  /** What is written here is written while the Lease is held, and into the cluster that is known. */
+  /** Writes here happen while the Lease is held, and into the known cluster. */
   readonly cluster: SpaceClient
   /** The same in the name of a user. */
   readonly as: ((user: string) => SpaceClient) | undefined

@@ -15,7 +15,7 @@ import {
   sorted,
 } from './podForm.ts'
 
-/** What a pod does wrong. */
+/** Fault of a pod. */
 export interface Violation {
   /** Short and the same for all pods. */
   reason: string
@@ -58,7 +58,7 @@ const SYSCTLS: Readonly<Record<string, number>> = {
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'].map(field => [field])
 const HOOKS = ['postStart', 'preStop'].map(field => ['lifecycle', field])
 
-/** In the order in which their violations are told. */
+/** In the order in which their violations are listed. */
 export const BASELINE: readonly Check[] = [
   { id: 'appArmorProfile', since: 0, run: appArmorProfile },
   {

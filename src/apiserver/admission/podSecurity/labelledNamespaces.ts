@@ -11,7 +11,7 @@ import { type Labels, speaksOfPodSecurity } from './policy.ts'
 
 interface LabelledNamespacesDeps {
   store: Pick<Store, 'project'>
-  /** Of which Namespaces the labels are meant for another place. */
+  /** Nature of the Namespaces: labels of some are meant for another place. */
   nature: Pick<Nature, 'acts'>
 }
 
@@ -28,7 +28,7 @@ export class LabelledNamespaces {
     })
   }
 
-  /** What acts in a space has become other than it was. */
+  /** The acting objects of a space have changed. */
   rethink(space: string): void {
     this.#log.rethink(space)
   }

@@ -151,7 +151,7 @@ function changesWhatIsChecked(pod: KubeObject, old: KubeObject): boolean {
   })
 }
 
-/** Labels must be such that can be understood, unless they were not before either; pods that are there are only told of. */
+/** Labels must be valid, unless they were invalid before; existing pods give warnings only. */
 async function admitNamespace(deps: PodSecurityDeps, request: AdmissionRequest): Promise<void> {
   const { object, old, context } = request
   if (!speaksOfPodSecurity(object.metadata.labels)) return

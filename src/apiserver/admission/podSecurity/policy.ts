@@ -1,5 +1,5 @@
 /**
- * What the labels of a namespace ask for: a level and a version of the Pod Security Standards for each of three modes.
+ * Labels of a namespace: a level and a version of the Pod Security Standards for each of three modes.
  * @see https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces
  */
 import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.ts'

@@ -15,12 +15,12 @@ const OTHER_VOLUME_TYPES = [
   ...['flexVolume', 'cinder', 'cephfs', 'flocker', 'fc', 'azureFile', 'vsphereVolume', 'quobyte', 'azureDisk'],
   ...['photonPersistentDisk', 'portworxVolume', 'scaleIO', 'storageos'],
 ]
-/** Since then, what only Linux knows is not asked of pods for Windows. */
+/** Since then, checks for Linux alone skip pods for Windows. */
 const KNOWS_WINDOWS = 25
 /** Since then, pods with users of their own may run as root: it is nobody outside. */
 const KNOWS_USER_NAMESPACES = 35
 
-/** In the order in which their violations are told. */
+/** In the order in which their violations are listed. */
 export const RESTRICTED: readonly Check[] = [
   {
     id: 'allowPrivilegeEscalation',

@@ -1,6 +1,5 @@
 /**
- * Answers in pieces: short ones leave as a whole, long ones block by block, as fast as the client reads and no further when it
- * has gone.
+ * Answers in pieces: short ones leave as a whole. Long ones go block by block, as fast as the client reads, and stop when it has gone.
  */
 import type { Work } from '../../../program/workTurns.ts'
 import type { Stored } from '../../../storage/store.ts'
@@ -18,11 +17,11 @@ const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
 const LOOKED_AT = 1024
 
 export interface Pieces {
-  /** Some at a time; may be made as they are asked for. */
+  /** Some at a time; may be made on demand. */
   pieces: Iterable<readonly Buffer[]>
   format: Format
   work: Work
-  /** What they are made of: held as long as they are written. */
+  /** Their sources: held as long as they are written. */
   items: readonly Stored[]
   /** Default 200. */
   code?: number

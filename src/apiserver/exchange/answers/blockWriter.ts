@@ -1,6 +1,6 @@
 /**
- * Large answers, written block by block so that one LIST never holds the loop. Blocks of memory are kept and used again: fresh
- * memory of that size comes from the operating system page by page, which costs more than filling and encrypting it.
+ * Large answers, written block by block so that one LIST never holds the loop. Blocks of memory are kept and used again. Fresh memory of
+ * that size comes from the operating system page by page, which costs more than filling and encrypting it.
  */
 import type { Writable } from 'node:stream'
 import type { Work } from '../../../program/workTurns.ts'
@@ -26,8 +26,8 @@ export class BlockWriter {
   readonly #free: Buffer[] = []
 
   /**
-   * Writes pieces one behind the other, without ending `out`. They may be made as they are asked for, some at a time: what a
-   * client does not read is not made. Resolves when it has taken them all; false once it is gone.
+   * Writes pieces one behind the other, without ending `out`. They may be made on demand, some at a time: a client that reads no more costs
+   * no more. Resolves when it has taken them all; false once it is gone.
    * @throws Abandoned, and what making the pieces throws
    */
   async write(out: Pick<BlockSink, 'write'>, batches: Iterable<readonly Buffer[]>, work?: Work): Promise<boolean> {
@@ -41,7 +41,7 @@ export class BlockWriter {
           from += copied
           used += copied
           if (used < BLOCK_BYTES) continue
-          // What is left of a stream that broke may still read the block, so that one is left to the collector.
+          // The rest of a broken stream may still read the block, so that one is left to the collector.
           if (!(await out.write(block))) return false
           used = 0
           // A client that reads fast takes block after block without a turn of the loop, and each is encrypted.

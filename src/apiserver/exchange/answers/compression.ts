@@ -16,15 +16,15 @@ export const GZIP_FROM_BYTES = 128 * 1024
 export const SEATS = 2
 /** Threads of the pool that nobody but the store has: it syncs one batch of writes at a time. */
 const SYNCING = 1
-/** Of the pool that Node has by itself. */
+/** Size of Node's own pool. */
 const POOL_THREADS = 4
 /**
- * A block takes a millisecond or two, so the last one in line waits for some fifty: less than what it costs everybody when
- * dozens of lists leave as they are, for encrypting those holds the loop.
+ * A block takes a millisecond or two, so the last one in line waits for some fifty. That is less than the cost to everybody when dozens of
+ * lists leave as they are, for encrypting those holds the loop.
  */
 export const CROWD = 64
 export const CROWD_BYTES = 256 * 1024 * 1024
-/** Of bodies that are there as a whole. */
+/** Blocks of bodies that are there as a whole. */
 export const BLOCK_BYTES = 128 * 1024
 
 export function acceptsGzip(request: Pick<Request, 'headers'>): boolean {
@@ -37,8 +37,8 @@ export function acceptsGzip(request: Pick<Request, 'headers'>): boolean {
 }
 
 /**
- * How many of the pool's threads may compress, so that a write never waits for compression: names that do not resolve hold up to
- * half of it (libuv's rule, rounded up). None of a pool that is too small: answers leave as they are then.
+ * How many of the pool's threads may compress, so that a write never waits for compression. Names that do not resolve hold up to half of it
+ * (libuv's rule, rounded up). A pool that is too small gives none: answers leave as they are then.
  */
 export function seatsIn(poolThreads: number): number {
   return Math.max(0, Math.min(SEATS, poolThreads - Math.ceil(poolThreads / 2) - SYNCING))

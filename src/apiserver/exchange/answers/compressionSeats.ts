@@ -1,7 +1,7 @@
 /**
- * Who may compress now. The thread pool that compresses also syncs writes to disk and looks up names, so a few seats are all
- * that compression gets of it. Whoever finds none free waits in line, first come, first served. A seat is given for one block
- * of an answer: large answers sit turns, and none is held while a client reads.
+ * Seats for compression. The thread pool that compresses also syncs writes to disk and looks up names, so a few seats are all that
+ * compression gets of it. An answer without a free one waits in line, first come, first served. A seat is given for one block of an answer:
+ * large answers sit turns, and none is held while a client reads.
  */
 
 interface CompressionSeatsOptions {
@@ -12,7 +12,7 @@ interface CompressionSeatsOptions {
 }
 
 interface Waiting {
-  /** Of the whole answer, which is held as long as one of its blocks waits. */
+  /** Bytes of the whole answer, which is held as long as one of its blocks waits. */
   bytes: number
   /** Aborts when nobody wants the answer any more. */
   signal?: AbortSignal | undefined

@@ -13,7 +13,7 @@ const OPTIONS = {
   level: 1,
   // Each write is done once it is written.
   flush: constants.Z_SYNC_FLUSH,
-  // What comes of a block mostly has room in one buffer, so it is one piece of work for the pool.
+  // A compressed block mostly fits into one buffer, so it is one piece of work for the pool.
   chunkSize: 64 * 1024,
 } as const
 

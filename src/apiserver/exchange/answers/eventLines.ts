@@ -1,6 +1,6 @@
 /**
- * The lines in which a space stream tells its events, one JSON object each. What is the same in the next line is not put together
- * again: events come in runs of a kind in a namespace.
+ * The lines in which a space stream tells its events, one JSON object each. Parts that the next line repeats are not put together again:
+ * events come in runs of a kind in a namespace.
  */
 import { sizeOf, writeText } from '../../../storage/sharedStored.ts'
 import type { Revision, Stored } from '../../../storage/store.ts'
@@ -37,7 +37,7 @@ export class EventLines {
     const { version, as } = this.#forms.form(stored)
     const { bytes: beginning } = this.#beginning(type, version, stored)
     const name = PLAIN.test(key.name) ? `"${key.name}"` : JSON.stringify(key.name)
-    // What is written after the snapshot has a later revision; what is deleted is told whole.
+    // A write after the snapshot has a later revision; a deleted object comes whole.
     const isNamed = revision <= this.#known && type === 'ADDED'
     const middle = `${name},"revision":${revision}${isNamed ? '' : ',"object":'}`
     const at = beginning.length + Buffer.byteLength(middle)

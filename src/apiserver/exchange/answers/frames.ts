@@ -17,19 +17,19 @@ const HEADS: Record<FrameType, Buffer> = {
 }
 
 /**
- * Of what was made lately, with the objects that it was made from. Lists at a time take turns, so those of the same objects
- * come by each of them one soon after the other.
+ * Bound on recent frames, with the objects that they were made from. Lists at a time take turns, so those of the same objects come by each
+ * of them one soon after the other.
  */
 const LATELY_BYTES = 24 * 1024 * 1024
 const LATELY_ENTRIES = 4096
 
-/** Of what is shorter the length is not kept: it is soon made again. */
+/** The length of a shorter frame is not kept: it is soon made again. */
 const LONG_BYTES = 4096
 
-/** What watchers share is asked for by all of them soon after one another. Of the newest versions, and as much again. */
+/** All watchers need a shared frame soon after one another. Number of the newest versions, and as much again. */
 const RECENT = 4096
 const RECENT_BYTES = 16 * 1024 * 1024
-/** Of versions. */
+/** Number of versions. */
 const LENGTHS = 16_384
 
 interface Shared {
@@ -53,14 +53,14 @@ interface Length {
 export class FrameCache {
   /** By version of an object: its newest form, and those before it. */
   readonly #frames = new RecentlyOf<Stored, Shared>({ entries: RECENT, weight: RECENT_BYTES, of: bytesOf })
-  /** Of the long, in the form that was last asked for. */
+  /** Lengths of long frames, in the latest form. */
   readonly #lengths = new RecentlyOf<Stored, Length>({ entries: LENGTHS, weight: LENGTHS, of: () => 0 })
   readonly #lately = new BoundedCache<Stored, Made>({
     entries: LATELY_ENTRIES,
     weight: { limit: LATELY_BYTES, of: ({ bytes }, stored) => bytes.length + stored.bytes.length },
   })
 
-  /** `form` names the representation; `make` makes the whole frame when it is asked for the first time. */
+  /** `form` names the representation; `make` makes the whole frame at its first use. */
   frame(type: FrameType, stored: Stored, form: string, make: (type: FrameType, stored: Stored) => Buffer): Buffer {
     return this.shared(stored, `${type} ${form}`, () => make(type, stored))
   }
@@ -70,12 +70,12 @@ export class FrameCache {
     const known = this.known(stored, form)
     if (known) return known
     const bytes = make()
-    // asked again: what is made may have shared another form of it
+    // read again: `make` may have shared another form of it
     this.#frames.set(stored, { form, bytes, before: this.#frames.get(stored) })
     return bytes
   }
 
-  /** As `shared`, but kept for a while only: for whoever goes through many objects, of which each may be asked for once. */
+  /** As `shared`, but kept for a while only: for passes over many objects, each of which may be needed once. */
   lately(stored: Stored, form: string, make: () => Buffer): Buffer {
     const known = this.known(stored, form)
     if (known) return known
@@ -95,7 +95,7 @@ export class FrameCache {
     return length
   }
 
-  /** What `shared` keeps, if it does. */
+  /** Frame that `shared` keeps, if any. */
   known(stored: Stored, form: string): Buffer | undefined {
     let one = this.#frames.get(stored)
     while (one !== undefined && one.form !== form) one = one.before

@@ -1,6 +1,6 @@
 /**
- * One gzip member, made block by block. Each block is deflated by itself and ends on a byte, so that nothing is kept between
- * two blocks but a checksum: an answer whose client reads slowly holds no compressor.
+ * One gzip member, made block by block. Each block is deflated by itself and ends on a byte. Nothing is so kept between two blocks but a
+ * checksum: an answer whose client reads slowly holds no compressor.
  * @see https://www.rfc-editor.org/rfc/rfc1952
  */
 import { crc32 } from 'node:zlib'
@@ -20,7 +20,7 @@ export class GzipWriter {
     this.#deflate = deflate
   }
 
-  /** What to send for the next block, which must not change meanwhile. One at a time. */
+  /** Compressed bytes of the next block, which must not change meanwhile. One at a time. */
   async next(block: Buffer): Promise<Buffer> {
     const deflated = await this.#deflate(block)
     const isFirst = this.#size === 0
@@ -29,7 +29,7 @@ export class GzipWriter {
     return isFirst ? Buffer.concat([HEADER, deflated]) : deflated
   }
 
-  /** What to send behind the last block. */
+  /** Bytes behind the last block. */
   end(): Buffer {
     const trailer = Buffer.alloc(LAST_BLOCK.length + 8)
     trailer.set(LAST_BLOCK)

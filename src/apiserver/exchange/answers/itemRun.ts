@@ -1,7 +1,7 @@
 /**
- * A list of stored objects as JSON, copied from their stored bytes into the blocks that are sent: most lists are that, and this
- * makes nothing for each object. Only for objects that all begin as the list's version and kind do, which upstream leaves out
- * of the items of its own kinds.
+ * A list of stored objects as JSON, copied from their stored bytes into the blocks that are sent. Most lists are so, and this makes nothing
+ * for each object. Only for objects that all begin as the list's version and kind do, which upstream leaves out of the items of its own
+ * kinds.
  */
 import { apiVersionOf } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
@@ -13,7 +13,7 @@ import { FORMS } from '../../registry/forms.ts'
 const END = Buffer.from(']}\n')
 const OPEN = 0x7b
 const COMMA = 0x2c
-/** What stands before an item: its opening brace, and the comma behind the one before. */
+/** Bytes before an item: its opening brace, and the comma behind the one before. */
 const LEAD_BYTES = 2
 /** Objects that are looked at in a row: next to nothing each. */
 const LOOKED_AT = 1024

@@ -1,7 +1,7 @@
 /**
- * Lists as answers. Each is one revision of the store, whatever time its writing takes: stored versions do not change. Long
- * ones are made block by block as the client reads them, in slices that leave the loop to others, and no further when the
- * client has gone; no list is there as a whole, but for what small ones are.
+ * Lists as answers. Each is one revision of the store, whatever time its writing takes: stored versions do not change. Long ones are made
+ * block by block as the client reads them, in slices that leave the loop to others. They stop when the client has gone. Only small ones are
+ * ever there as a whole.
  */
 import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import { listPiecesOf } from '../../../apimachinery/protobuf/envelope.ts'
@@ -24,15 +24,15 @@ export const PRETTY_LIMIT_BYTES = 1024 * 1024
 /** Stored objects that are looked at in a row: next to nothing, unless one has to be converted. */
 const BATCH = 16
 /**
- * Most lists have no more, since clients ask for pages. Their pieces are gathered first, so that their length can be said:
- * sending without it costs a quarter more.
+ * Most lists have no more, since clients ask for pages. Their pieces are gathered first for the length: sending without it costs a quarter
+ * more.
  */
 const GATHERED = 10_000
 /** Stored bytes that are gathered in a row. */
 const GATHERED_AT_ONCE = 1024
 /**
- * Encoded parts of a protobuf list that are kept until they are written. Those behind are asked for again then: of a list that
- * is not very long they are still there, and many lists at a time hold little each.
+ * Encoded parts of a protobuf list that are kept until they are written. Parts behind the bound are encoded again then. Those of a list
+ * that is not very long are still there, and many lists at a time hold little each.
  */
 const KEPT_PARTS_BYTES = 1024 * 1024
 
@@ -62,7 +62,7 @@ export async function sendList(services: Services, exchange: Exchange, list: Lis
   await sendPieces(services, exchange, { pieces: bytesOf(text), format, ...listing })
 }
 
-/** What stands around the entries of a list, and what each object is in it. */
+/** Frame around the entries of a list, and the form of each object in it. */
 interface ListForm {
   head: object
   member: 'items' | 'rows'
@@ -154,8 +154,8 @@ function* jsonPieces(
 }
 
 /**
- * The length of everything stands before it, so all is encoded first, but for what is long and was asked for before. Of a very
- * long list it is encoded once more as it is written: that takes longer, and memory for a part of it.
+ * The length of everything stands before it, so all is encoded first, but for long parts with a known length. A very long list is encoded
+ * once more as it is written: that takes longer, and memory for a part of it.
  */
 async function sendProtobufList(services: Services, exchange: Exchange, listing: Listing): Promise<void> {
   const { items, meta, work } = listing

@@ -6,14 +6,14 @@ import { FORMS } from '../../registry/forms.ts'
 import { viewBytes } from '../../registry/views.ts'
 
 /**
- * Stored objects as `type` serves them in a list, whose kind says that of its items: upstream leaves it out of them, for its own kinds.
- * Appends to `pieces`, with a comma before every item but the first.
+ * Stored objects as `type` serves them in a list. The list's kind implies that of its items: upstream leaves it out of them, for its own
+ * kinds. Appends to `pieces`, with a comma before every item but the first.
  */
 export function itemPieces(type: ResourceType): (stored: Stored, isFirst: boolean, pieces: Buffer[]) => void {
   const start = FORMS[type.form].inScheme
     ? Buffer.from(`{"apiVersion":"${apiVersionOf(type)}","kind":"${type.kind}",`)
     : EMPTY
-  // Asked of every object in a list: no copies, no parsing.
+  // Called for every object in a list: no copies, no parsing.
   return (stored, isFirst, pieces) => {
     const bytes = viewBytes(stored, type)
     if (start === EMPTY) {

@@ -1,6 +1,6 @@
 /**
- * A list as text, entry by entry: the same bytes as if the whole value were written at once, without the whole value. Only what
- * is asked for is made, so work and memory follow the client that reads.
+ * A list as text, entry by entry: the same bytes as if the whole value were written at once, without the whole value. Parts are made on
+ * demand, so work and memory follow the client that reads.
  */
 import { YamlWriter, yamlText } from '../../../apimachinery/yamlWriter.ts'
 
@@ -14,7 +14,7 @@ interface ListParts {
   entries: Iterable<unknown>
 }
 
-/** Of an entry in YAML that is made at once, in characters. */
+/** Bound on an entry in YAML that is made at once, in characters. */
 const PIECE = 16 * 1024
 
 export function listText(parts: ListParts, form: TextForm): Iterable<string> {

@@ -1,7 +1,7 @@
 /**
- * Stored objects in protobuf. Watches keep what they encode for each other, as long as the version of the object lives. Of what
- * a GET or a LIST encodes the latest few megabytes are kept: lists of the same objects at a time, and the second look of one,
- * find them there, and a large LIST does not double the memory of what it shows.
+ * Stored objects in protobuf. Watches keep what they encode for each other, as long as the version of the object lives. The latest few
+ * megabytes that a GET or a LIST encodes are kept. Concurrent lists of the same objects, and the second look of one, find them there. A
+ * large LIST does not double the memory of its objects.
  */
 import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import { watchFrameOf } from '../../../apimachinery/protobuf/envelope.ts'

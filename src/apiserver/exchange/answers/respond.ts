@@ -1,4 +1,4 @@
-/** Answers: stored objects and lists as bytes where possible, rendered only when the client asked for another form. */
+/** Answers: stored objects and lists as bytes where possible, rendered only for another form. */
 
 import { StatusError, statusError } from '../../../apimachinery/errors.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -24,7 +24,7 @@ export function sendObject(services: Services, exchange: Exchange, stored: Store
   )
 }
 
-/** Whether an object is answered as its bytes, since no other form of it was asked for. */
+/** Whether an object is answered as its bytes, without another form in the request. */
 function isAsStored(exchange: Pick<Exchange, 'form' | 'info' | 'request'>): boolean {
   const { as, format } = exchange.form
   return as === undefined && format === 'json' && !isPretty(exchange)
@@ -80,7 +80,7 @@ export function isPretty(exchange: Pick<Exchange, 'request' | 'info'>): boolean 
   return wantsPretty(exchange.info.query, exchange.request.headers['user-agent'])
 }
 
-/** @throws StatusError NotAcceptable when one object is asked for as a list, or a list as one object */
+/** @throws StatusError NotAcceptable for one object in the form of a list, or a list in that of one object */
 export function checkPartial({ form, type }: Pick<Exchange, 'form' | 'type'>, isList: boolean): void {
   if (form.as === undefined || (form.as === 'PartialObjectMetadataList') === isList) return
   const found = isList ? `is a list (${type.listKind})` : `is not a list (${type.kind})`

@@ -43,7 +43,7 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
   const flush = (): void => {
     scheduled = false
     if (gone() || waiting.length === 0) return
-    // What is written is copied and encrypted at once: a slow reader must cost one piece, not all that there is for it.
+    // Written pieces are copied and encrypted at once: a slow reader must cost one piece, not all that there is for it.
     while (waiting.length > 0) {
       const pieces = nextPieces(waiting)
       for (const { length } of pieces) waitingBytes -= length
@@ -76,7 +76,7 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
     end() {
       scheduled = false
       if (gone()) return
-      // Whoever ends has said what it wanted to say; what is left is bounded.
+      // The writer's last pieces are bounded.
       out.write(waiting.splice(0))
       raw.end()
     },
@@ -86,15 +86,15 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
 interface Body {
   /** As it goes over the connection. */
   framed(frame: Buffer): readonly Buffer[]
-  /** Of what was {@link framed}. False where it is to wait for a drain. */
+  /** Writes {@link framed} pieces. False where it is to wait for a drain. */
   write(pieces: readonly Buffer[]): boolean
   needsDrain(): boolean
   onDrain(run: () => void): void
 }
 
 /**
- * The body of a response whose headers have left. Node makes four writes of each chunk of it, for each watcher anew; here an
- * event becomes a chunk once, and goes to all sockets as it is. Frames of one reader alone are copied once, into the chunk in which they leave.
+ * The body of a response whose headers have left. Node makes four writes of each chunk of it, for each watcher anew. Here an event becomes
+ * a chunk once, and goes to all sockets as it is. Frames of one reader alone are copied once, into the chunk in which they leave.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1
  */
 function bodyOf(raw: ServerResponse, isAlone: boolean): Body {
@@ -125,7 +125,7 @@ const chunks = new BoundedCache<Buffer, Buffer>({
   entries: 64,
   weight: { limit: 1024 * 1024, of: ({ length }) => length },
 })
-/** What is longer goes between its length and its end as it is: a copy would be dearer than three writes. */
+/** A longer piece goes unchanged between its length and its end: a copy would be dearer than three writes. */
 const COPIED_BYTES = 16 * 1024
 
 function chunkOf(bytes: Buffer): readonly Buffer[] {
@@ -172,8 +172,8 @@ function nextPieces(waiting: Buffer[]): Buffer[] {
 }
 
 /**
- * Makes frames and writes them, not many more at a time than the sink takes: frames of what somebody does not read would be
- * theirs alone. False once the other side is gone.
+ * Makes frames and writes them, not many more at a time than the sink takes: unread frames would be the reader's alone. False once the
+ * other side is gone.
  */
 export function writeEach<T>(sink: FrameSink, items: readonly T[], frameOf: (item: T) => Buffer): Soon<boolean> {
   return items.length === 1 ? sink.write([frameOf(items[0]!)]) : writeMany(sink, items, frameOf)

@@ -1,5 +1,5 @@
 /**
- * Warnings of a response as `Warning` headers. Clients bound what headers may take: of many or long ones the beginnings are told.
+ * Warnings of a response as `Warning` headers. Clients bound the size of headers: many or long warnings are cut short.
  * @see https://www.rfc-editor.org/rfc/rfc7234#section-5.5.7
  */
 

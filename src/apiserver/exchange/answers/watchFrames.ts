@@ -1,4 +1,4 @@
-/** Frames of a watch in the form that its client asked for: events, bookmarks, the failure that ends it. */
+/** Frames of a watch in the requested form: events, bookmarks, the failure that ends it. */
 import type { StatusError } from '../../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Stored } from '../../../storage/store.ts'

@@ -1,6 +1,6 @@
 /**
- * Frames as WebSocket messages, one each. When the peer reads slower than the server writes, the watcher waits; its
- * queue in the store is bounded, so it is dropped there in the end and resumes from its resourceVersion.
+ * Frames as WebSocket messages, one each. When the peer reads slower than the server writes, the watcher waits. Its queue in the store is
+ * bounded, so it is dropped there in the end and resumes from its resourceVersion.
  */
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
@@ -15,10 +15,10 @@ const BINARY = { binary: true, compress: false } as const
 const LENGTH_BYTES = 4
 
 export interface WebSocketSinkOptions {
-  /** What carries the WebSocket: the messages of one batch leave it together. */
+  /** Transport of the WebSocket: the messages of one batch leave it together. */
   transport: Duplex
   turns: Turns
-  /** Status code of an orderly end, asked for at the end. */
+  /** Status code of an orderly end, read at the end. */
   closeCode: () => number
   /** Whether frames are protobuf; else JSON lines. */
   protobuf?: boolean

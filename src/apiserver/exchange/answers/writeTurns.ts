@@ -1,7 +1,7 @@
 /**
- * Lets many watches write in turns, a bounded number in each turn of the event loop, so that an event for thousands of watchers
- * delays no request; what a watcher is sent meanwhile leaves with its next write. Turns go round among tenants, spaces and users,
- * as requests do: whoever has hundreds of watches open delays their own events, and nobody else's.
+ * Lets many watches write in turns, a bounded number in each turn of the event loop: an event for thousands of watchers delays no request.
+ * Later frames of a watcher leave with its next write. Turns go round among tenants, spaces and users, as requests do: a user with hundreds
+ * of open watches delays their own events, and no others.
  */
 import { type Standing, WaitingLine } from '../../flowcontrol/waitingLine.ts'
 

@@ -63,7 +63,7 @@ function mayGrow(body: Buffer): boolean {
   return body.includes('&') && body.includes('*')
 }
 
-/** What most clients send as YAML. What only begins like it is YAML, however it ends. */
+/** Most clients' YAML is JSON. A body that only begins like it is YAML, however it ends. */
 function isJson(body: Buffer): boolean {
   if (!beginsAsJson(body)) return false
   try {

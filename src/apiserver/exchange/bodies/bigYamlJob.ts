@@ -1,4 +1,4 @@
-/** What a thread does for `BigYaml`. */
+/** Work of a thread for `BigYaml`. */
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { YamlJob, YamlResult } from './bigYaml.ts'
 import { parseYamlText } from './yamlBody.ts'

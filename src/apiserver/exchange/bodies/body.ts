@@ -23,8 +23,8 @@ import { beyondNumbers } from './beyondNumbers.ts'
 import { parseYamlText } from './yamlBody.ts'
 
 /**
- * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
- * instead of it. Kinds without a protobuf form are refused in it, as upstream refuses custom resources.
+ * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or the client's own kind instead. Kinds
+ * without a protobuf form are refused in it, as upstream refuses custom resources.
  * @throws StatusError BadRequest, UnsupportedMediaType
  */
 export function readBody(
@@ -46,7 +46,7 @@ export function readBody(
   return value
 }
 
-/** What of a text its value does not show. */
+/** Facts about a text that its value does not show. */
 export type BodyRemarks = Partial<Pick<Request, 'repeatedKeys' | 'bodyText' | 'parsed' | 'repeatsKeys'>>
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
@@ -102,12 +102,12 @@ function parsedValue(text: string, remarks: BodyRemarks): unknown {
   return parsed.value
 }
 
-/** Of longer texts the numbers themselves are looked at: strings are passed over, which an expression does not do. */
+/** Longer texts have their numbers themselves looked at: strings are skipped, which an expression does not do. */
 const SHORT_CHARACTERS = 4096
 /** Only such numbers can be too large: others would have more than 308 digits. Each run of digits is looked at once. */
 const EXPONENT = /[0-9][eE]\+?0*[1-9][0-9]{2}|(?<![0-9])[0-9]{309}/
 
-/** What is beyond all numbers would become null. */
+/** Values beyond all numbers would become null. */
 function checkRange(text: string, kind: string): void {
   const number = beyondNumbers(text)
   if (number === undefined) return
@@ -159,7 +159,7 @@ function unrecognized(why: string, text: string, kind: string, cause: unknown): 
   return new StatusError('BadRequest', message, undefined, { cause })
 }
 
-/** Whether so much is opened in a JSON text that it may be too deep. It is asked much faster than its value. */
+/** Whether so much is opened in a JSON text that it may be too deep. It is much faster than its value. */
 function mayBeDeep(text: string): boolean {
   let left = NESTING_LIMIT
   for (const opening of ['{', '['])

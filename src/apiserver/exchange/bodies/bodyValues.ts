@@ -1,6 +1,6 @@
 /**
- * How many fields and elements a body has, before it is read: what it costs to parse, copy, prune and check follows from them
- * rather than from its bytes. `[{},{},…]` has a million of them in 3 MiB.
+ * Number of fields and elements in a body, before it is read. The cost to parse, copy, prune and check it follows from them rather than
+ * from its bytes. `[{},{},…]` has a million of them in 3 MiB.
  */
 import { countValues, widestIn } from '../../../apimachinery/jsonCount.ts'
 import { MEMBERS_LIMIT, tooManyMembers, tooManyValues, VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
@@ -20,7 +20,7 @@ export function beginsAsJson(body: Buffer): boolean {
 }
 
 /**
- * Whether a body that is no YAML is large. Of Protobuf, whose values are counted when they are read, its length alone says so.
+ * Whether a body that is no YAML is large. The values of Protobuf are counted when they are read, so its length alone decides.
  * @throws StatusError RequestEntityTooLarge
  */
 export function isLargeBody(contentType: string | undefined, body: Buffer): boolean {

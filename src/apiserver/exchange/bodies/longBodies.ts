@@ -1,4 +1,7 @@
-/** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
+/**
+ * Bodies that are long, or may become long. They are counted, and read as JSON or YAML where they are that, in turn with all other long
+ * work.
+ */
 
 import { jsonInSteps, type ParsedJson } from '../../../apimachinery/jsonInSteps.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
@@ -10,7 +13,7 @@ import type { BigYaml } from './bigYaml.ts'
 import { isYaml } from './body.ts'
 import { beginsAsJson, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
 
-/** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
+/** Size of JSON that is parsed in steps; less takes a few milliseconds at most. */
 export const STEPS_BYTES = 128 * 1024
 
 export interface LongBodiesDeps {
@@ -63,7 +66,7 @@ export class LongBodies {
     request.parsed = await this.#parsed(json, turn)
   }
 
-  /** Of what is no JSON nothing: it is told where it is read. */
+  /** Malformed JSON gives no error here: its reader reports it. */
   async #parsed(body: Buffer, turn: Work): Promise<ParsedJson | undefined> {
     if (body.length <= STEPS_BYTES) return undefined
     return await inSlices(jsonInSteps(body.toString()), turn)

@@ -1,6 +1,6 @@
 /**
- * Bodies of a kind that is none of the URL's. Upstream decodes whatever kind a body says it is, and fails when it shall become
- * the kind that was asked for.
+ * Bodies of a kind that is none of the URL's. Upstream decodes a body's own kind, whatever it is, and fails when it shall become the
+ * requested one.
  */
 import { statusError } from '../../../apimachinery/errors.ts'
 import { isRecord, parseApiVersion } from '../../../apimachinery/object.ts'
@@ -13,7 +13,7 @@ const APART: ReadonlySet<string> = new Set(['apiextensions.k8s.io', 'apiregistra
 const SCHEME = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30'
 
 /**
- * For kinds of upstream's schemes. What does not say what it is, and other versions of the kind, are left to `objectOf`.
+ * For kinds of upstream's schemes. Bodies without a kind, and other versions of the kind, are left to `objectOf`.
  * @param wanted default: the kind of the URL
  * @throws StatusError BadRequest
  */

@@ -1,6 +1,6 @@
 /**
- * What only the text of a body shows: keys that it says twice. Told with the unknown fields, as `fieldValidation` asks, in
- * upstream's order: fields of built-in kinds as the JSON says them; else repetitions first and unknown fields sorted.
+ * Faults that only the text of a body shows: repeated keys. Reported with the unknown fields, by `fieldValidation`, in upstream's order.
+ * Fields of built-in kinds come as in the JSON; for others repetitions come first and unknown fields sorted.
  */
 import {
   type RepeatedKey,
@@ -34,12 +34,12 @@ export function warningOfRepeats(context: WriteContext, exchange: Exchange, valu
   return { ...context, findings: unknown => [...repeats, ...inWords(unknown)] }
 }
 
-/** What a server-side apply says twice, as `line N: key "k" already set in map`. */
+/** Repeated keys of a server-side apply, as `line N: key "k" already set in map`. */
 export function repeatedInApply(exchange: Exchange, value: unknown): string[] {
   return yamlFindings(repeatedInYaml(exchange, value))
 }
 
-/** What is called YAML and is JSON has been read as such. */
+/** JSON under the name of YAML has been read as JSON. */
 function repeatedInYaml({ request }: Exchange, value: unknown): readonly RepeatedKey[] {
   if (request.repeatedKeys !== undefined) return request.repeatedKeys
   const text = jsonText(request, value)
@@ -51,7 +51,7 @@ function jsonText({ bodyText, repeatsKeys: repeats }: Exchange['request'], value
   return bodyText !== undefined && (repeats ?? repeatsKeys(bodyText, value)) ? bodyText : undefined
 }
 
-/** Of a JSON patch only the operations themselves are looked at, not their values. */
+/** Only the operations of a JSON patch are looked at, not their values. */
 function warningsOf(path: string, ofPatch: boolean): string[] {
   if (!ofPatch) return [`duplicate field "${path}"`]
   return /^\[\d+\]\.\w+$/.test(path) ? [`json patch duplicate field "${path}"`] : []

@@ -1,7 +1,7 @@
 /**
- * YAML 1.1 text of a request to plain values, in time and memory that grow with the length of the text and not faster: whoever
- * may send a body must not be able to stop the server with it. The library would compare every key of a map with all others,
- * turn keys that are collections into text, and multiply what aliases refer to; all of that is refused or counted before.
+ * YAML 1.1 text of a request to plain values, in time and memory linear in the length of the text. A sender of a body must not be able to
+ * stop the server with it. The library would compare every key of a map with all others, turn keys that are collections into text, and
+ * multiply the targets of aliases. All of that is refused or counted before.
  * @see https://yaml.org/spec/1.1/
  */
 import type { CST, Document, DocumentOptions, LineCounter, Node, ParseOptions, SchemaOptions } from 'yaml'
@@ -15,17 +15,17 @@ export const ALIAS_LIMIT = 1000
 
 export interface YamlLimits {
   depth: number
-  /** What a document may come to, in characters and values, once its aliases are replaced by what they stand for. */
+  /** Size of a document, in characters and values, once its aliases are replaced by their targets. */
   size: number
 }
 
-/** What the text says, and the keys that a map says more than once: the last one counts, as upstream. */
+/** Value of the text, and its repeated keys: the last one counts, as upstream. */
 export interface YamlText {
   value: unknown
   repeated: RepeatedKey[]
 }
 
-/** Of several documents the first one is read, as upstream. @throws Error that says what is wrong with the text */
+/** The first of several documents is read, as upstream. @throws Error that names the fault of the text */
 export function parseYamlText(text: string, limits: YamlLimits): YamlText {
   const { Composer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
@@ -79,7 +79,7 @@ class Check {
     if (contents !== null) this.#size(contents, 0)
   }
 
-  /** Of a node with everything in it, aliases included. */
+  /** Size of a node with everything in it, aliases included. */
   #size(node: Node, depth: number): number {
     if (this.#yaml.isAlias(node)) return this.#sizeOfAlias(node.source)
     if (depth > this.#limits.depth) throw new Error(`nested more than ${this.#limits.depth} levels deep`)

@@ -1,6 +1,6 @@
 /**
- * Nodes of a YAML document to plain values, in upstream's order: a map takes its members one after the other, those that `<<`
- * brings too, and the last one counts. Sizes, depth and aliases were checked before.
+ * Nodes of a YAML document to plain values, in upstream's order. A map takes its members one after the other, those of `<<` included, and
+ * the last one counts. Sizes, depth and aliases were checked before.
  */
 import type { LineCounter, Node, YAMLMap } from 'yaml'
 import { keyOfWord, taggedWord, type Word, wordOf } from '../../../apimachinery/go/yamlWords.ts'
@@ -38,7 +38,7 @@ export class YamlValues {
     return value
   }
 
-  /** What an alias stands for; remembers what an anchor names. */
+  /** Target of an alias; remembers the targets of anchors. */
   #resolved(node: Node): Node {
     if (this.#yaml.isAlias(node)) return this.#anchors.get(node.source)!
     if ('anchor' in node && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
@@ -70,7 +70,7 @@ export class YamlValues {
     }
   }
 
-  /** Of several maps the first one counts, so it comes last. */
+  /** The first of several maps counts, so it comes last. */
   #merge(object: object, seen: Set<Word['value']>, from: Node | null): void {
     const source = from === null ? null : this.#resolved(from)
     const maps = this.#yaml.isSeq(source) ? source.items.map(item => this.#resolved(item as Node)) : [source]

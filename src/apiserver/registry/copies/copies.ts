@@ -1,14 +1,14 @@
 /**
- * The door for copies: objects of many spaces whose texts are one body, created, updated and deleted many at a time, with one
- * wait for the disk.
+ * The door for copies: objects of many spaces whose texts are one body. They are created, updated and deleted many at a time, with one wait
+ * for the disk.
  *
- * The text of a copy is its body and its own values: its uid, its space and its times. The codec declares their gaps
- * (declaredText.ts), the store keeps the body once. The first copy goes the ordinary way and shows the body; each further copy is that
- * body with its own values. So it is where the ordinary way of each copy leads to the same body (circumstances.ts), and where no
- * admission step changes the object or judges more than its place.
+ * The text of a copy is its body and its own values: its uid, its space and its times. The codec declares their gaps (declaredText.ts), the
+ * store keeps the body once. The first copy goes the ordinary way and shows the body; each further copy is that body with its own values.
+ * This holds where the ordinary way of each copy leads to the same body (circumstances.ts). No admission step may change the object or
+ * judge more than its place.
  *
- * Any other copy needs the ordinary way. Its index in the answer stays empty, nothing is written of it, and the caller takes that way, which
- * also says why a copy is refused. The server itself writes copies, so no warnings leave here.
+ * Any other copy needs the ordinary way. Its index in the answer stays empty, and nothing is written of it. The caller takes that way,
+ * which also gives the reason of a refusal. The server itself writes copies, so no warnings leave here.
  */
 import type { Creations } from '../creations.ts'
 import type { Preparation, RegistryDeps } from '../preparation.ts'

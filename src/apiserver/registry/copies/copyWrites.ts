@@ -78,8 +78,8 @@ export async function storedAt(
 const MOST_AHEAD = 3
 
 /**
- * Writes the first copies of contents with an unknown body in the ordinary way, one after the other for each content until the body is
- * known. `known`: whether nothing more is to learn for an index.
+ * Writes the first copies of contents with an unknown body in the ordinary way. They go one after the other for each content until the body
+ * is known. `known`: whether an index has nothing more to learn.
  */
 export async function goAhead<T>(
   contents: readonly object[],

@@ -1,6 +1,5 @@
 /**
- * What is broken in which cluster, as a workload space is told: placements count all of it and name some, WorkStatuses name each.
- * Pure.
+ * Faults by cluster, as a workload space has them: placements count all and name some, WorkStatuses name each. Pure.
  */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -10,7 +9,7 @@ import type { Known } from './known.ts'
 import { whereaboutsOf } from './workStatus.ts'
 
 interface BrokenThere {
-  /** Of copies that are known to be. */
+  /** Number of copies that are known to be. */
   count: number
   /** One of them; `''` where there is none. */
   first: string
@@ -45,7 +44,7 @@ export function beyondNamed(placements: readonly KubeObject[]): readonly string[
 
 /** WorkStatuses that are read to name silent clusters, and as many to name what makes progress. */
 const MOST_READ = 2000
-/** Field selector of WorkStatuses in clusters that are not heard. */
+/** Field selector of WorkStatuses in silent clusters. */
 export const STALE = 'status.state=Stale'
 
 /** Field selector of WorkStatuses of what is on its way to its health. */

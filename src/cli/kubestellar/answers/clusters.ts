@@ -75,7 +75,7 @@ export class Clusters {
     return keys
   }
 
-  /** As a person is told of it. */
+  /** Its form for people. */
   labelOf(where: Whereabouts): string {
     const known = this.#byKey.get(this.keyOf(where))
     if (known) return known.label

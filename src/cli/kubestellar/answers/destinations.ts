@@ -1,6 +1,6 @@
 /**
- * Where an EdgePlacement leads, as far as the users of its space may see it: the Locations that are granted to the space, those
- * that its slices name, and what keeps it from the others. Pure.
+ * Destinations of an EdgePlacement, as far as the users of its space may see them. These are the Locations that are granted to the space,
+ * and those that its slices name. Each of the rest has its reason. Pure.
  */
 import { at, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -9,7 +9,7 @@ import { compileSelectors } from '../../../placement/select/selectors.ts'
 import { splitGrantedName } from '../../../placement/words/grantedNames.ts'
 
 export interface Place {
-  /** Of the GrantedLocation; that of the Location where there is none (any more). */
+  /** Name of the GrantedLocation; that of the Location where there is none (any more). */
   readonly location: string
   /** Path of the inventory; its id where no binding of the space leads there. */
   readonly inventory: string
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 export interface LocationMiss extends Place {
-  /** What the location selectors want and what the Location has, or why it is not led there all the same. */
+  /** Labels that the location selectors want and the Location's own, or the reason why it is no destination all the same. */
   readonly message: string
 }
 
@@ -27,7 +27,7 @@ interface Destinations {
   readonly leadsTo: readonly Place[]
   /** The nearest first. */
   readonly misses: readonly LocationMiss[]
-  /** Of the Locations that the space may place on. */
+  /** Number of Locations that the space may place on. */
   readonly granted: number
 }
 
@@ -112,7 +112,10 @@ function byName(a: Place, b: Place): number {
   return a.location < b.location ? -1 : a.location > b.location ? 1 : 0
 }
 
-/** What keeps labels from matching any of some selectors: of the nearest one, wanted beside had. Empty where they match, and where there is no selector. */
+/**
+ * Reason why labels match none of some selectors: for the nearest one, wanted beside had. Empty where they match, and where there is no
+ * selector.
+ */
 export function selectorMisses(
   selectors: readonly LabelSelector[],
   labels: Readonly<Record<string, string>>,

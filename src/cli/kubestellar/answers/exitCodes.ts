@@ -11,7 +11,7 @@ export const UNFINISHED = 3
 /** A preview would delete more than its flag allows. */
 export const TOO_MANY_DELETES = 3
 
-/** Of a preview: what a cluster would refuse, or all that is not known, is nothing to go on with. */
+/** Exit code of a preview: a refusal, or an unknown part, is a failure. */
 export function previewExit(
   { changes, unknown, counts, objects }: Pick<PreviewAnswer, 'changes' | 'unknown' | 'counts' | 'objects'>,
   maxDeletes = Number.POSITIVE_INFINITY,

@@ -14,7 +14,7 @@ export interface Watched {
   readonly resource: GroupVersionResource
   readonly namespace?: string
   readonly fieldSelector?: string
-  /** Another space than the one that is asked. */
+  /** Space of the kind, where it is not the answer's own. */
   readonly of?: SpaceClient
 }
 
@@ -33,12 +33,12 @@ interface FollowOptions<A> {
 
 /** Between two attempts to have an answer. */
 const RETRY_MS = 1000
-/** What a server says that will answer again, and what is said of one that is out of reach. */
+/** Reasons of a server that will answer again, and of one that is out of reach. */
 const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyRequests'] as const
 
 /**
- * Until the signal aborts. Many changes while an answer is made are one. A server that is out of reach later is told and waited for:
- * what was printed is old then. @throws what `answer` throws at first, and what will not pass
+ * Until the signal aborts. Many changes while an answer is made are one. A server that is out of reach later is reported and awaited: the
+ * printed answer is old then.
  */
 export async function followAnswers<A>(options: FollowOptions<A>): Promise<void> {
   const { space, watched, answer, print, warn, signal, clock } = options
@@ -83,7 +83,7 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
   }
 }
 
-/** What may not be read or is not served never comes; the answer says so. */
+/** Changes of a kind that is forbidden or not served never come; the answer reports that. */
 async function isWatchable(space: SpaceClient, { resource, of = space, ...options }: Watched): Promise<boolean> {
   try {
     await of.list(resource, { ...options, limit: 1 })

@@ -1,4 +1,4 @@
-/** Answers of a server of which some may be refused or missing: what is not known is said, and the rest told all the same. */
+/** Answers of a server of which some may be refused or missing: unknown parts are named, and the rest is printed all the same. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { ListOptions, SpaceClient } from '../../../client/client.ts'

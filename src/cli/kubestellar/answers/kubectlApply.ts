@@ -1,6 +1,6 @@
 /**
- * What `kubectl apply` would make of files, asked of kubectl itself as a dry run in the server: so files, folders, defaults,
- * merges, rights and refusals are exactly those of the apply that follows.
+ * Result of `kubectl apply` on files, by kubectl's own dry run in the server. Files, folders, defaults, merges, rights and refusals are
+ * exactly those of the later apply.
  */
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -35,7 +35,7 @@ export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: Ans
   ]
 }
 
-/** What a command of kubectl prints as JSON. @throws CommandError with kubectl's words */
+/** JSON output of a kubectl command. */
 export async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
   const input = terminal.input ?? (args.includes('-') ? await text(process.stdin) : '')
   const child = spawn('kubectl', args, { stdio: ['pipe', 'pipe', 'pipe'] })
@@ -90,8 +90,8 @@ function itemsOf(answer: unknown): KubeObject[] {
 }
 
 /**
- * What is there already is asked about as it would be, which says what changes. What is new, as it was written: what defaults
- * fill in is nobody's word, and does not travel.
+ * An existing object enters the question in its future form, which shows the changes. A new object enters as it was written: defaults have
+ * no author, and do not travel.
  */
 function asAsked(object: KubeObject): KubeObject {
   if (object.metadata.resourceVersion !== undefined) return object

@@ -3,7 +3,7 @@ import type { Client } from '../../../client/client.ts'
 import { pathOfId } from '../../shell/session/session.ts'
 
 const OWNER = /\bspace ([a-z0-9]{8,40}) owns it/g
-/** Spaces that are asked for their paths. */
+/** Bound on the spaces whose paths are read. */
 const MOST = 10
 
 /** @param answer what JSON can say */

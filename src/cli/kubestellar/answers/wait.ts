@@ -1,6 +1,6 @@
 /**
- * Whether objects are, at the resourceVersion that they have, in all clusters where they are placed: by what placements, slices and
- * work statuses of their space say. Pure.
+ * Whether objects, at their present resourceVersion, are in all clusters of their placements: by placements, slices and work statuses of
+ * their space. Pure.
  */
 import { num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -16,7 +16,7 @@ export interface Progress {
   readonly object: string
   /** `stays`: there is nothing to wait for. `unplaced`: it goes nowhere as all is now. */
   readonly state: 'there' | 'stays' | 'unplaced' | 'missing'
-  /** What is missing where, or why there is nothing to wait for. */
+  /** Missing copies by place, or the reason why there is nothing to wait for. */
   readonly lines: readonly string[]
   /** In how many it is placed. */
   readonly clusters: number
@@ -73,7 +73,7 @@ function missingIn(one: ClusterState, version: string, goal: Goal): string | und
   return `${location}: ${health}${healthMessage ? ` (${healthMessage})` : ''}`
 }
 
-/** Of an EdgePlacement itself: all that it selects is there. */
+/** Progress of an EdgePlacement itself: all that it selects is there. */
 function placementProgress(placement: KubeObject, goal: Goal): Omit<Progress, 'object'> {
   const { metadata, status } = placement
   const { generation = 1 } = metadata
@@ -99,7 +99,7 @@ function sentence(condition: Readonly<Record<string, unknown>>): string {
 const FEW = 5
 const MANY = 50
 
-/** What people read of objects that are not where they should be. */
+/** Text for people about objects that are missing in their clusters. */
 export function missingText(all: readonly Progress[]): string[] {
   const lines = all.flatMap(({ object, lines: own }) => {
     const more = own.length > FEW ? [`  and ${own.length - FEW} more`] : []

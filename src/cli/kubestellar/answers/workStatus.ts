@@ -1,12 +1,12 @@
-/** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
+/** Outcome of one object in one cluster (WorkStatus), as the commands use it. Pure. */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { COPY_STATES, factsOf } from '../../../placement/outcome/copyStates.ts'
 import type { Whereabouts } from './clusters.ts'
 
-/** What one cluster has of one object. */
+/** State of one object in one cluster. */
 export interface ClusterState {
-  /** Of the GrantedLocation, with its SyncTarget where that has another name than the Location. */
+  /** Name of the GrantedLocation, with its SyncTarget where that has another name than the Location. */
   readonly location: string
   readonly placements: readonly string[]
   readonly state: string
@@ -29,7 +29,7 @@ export function isDone({ state }: Pick<ClusterState, 'state'>): boolean {
   return factsOf(state)?.count === 'applied'
 }
 
-/** What went wrong first, what runs but is ill next, what is well last. */
+/** Failures first, running but unhealthy objects next, healthy ones last. */
 export function rankOf({ state, health }: Pick<ClusterState, 'state' | 'health'>): number {
   const { rank, count } = factsOf(state) ?? COPY_STATES.Unknown
   if (count !== 'applied') return rank

@@ -20,7 +20,7 @@ interface RevisionAnswer {
   readonly changed: readonly string[]
   readonly changedCount: number
   readonly isPinned: boolean
-  /** Of its newest rollout; empty where there was none. */
+  /** State of its newest rollout; empty where there was none. */
   readonly state: string
   readonly message: string
 }

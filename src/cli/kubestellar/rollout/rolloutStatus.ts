@@ -80,7 +80,7 @@ const ENDED: Readonly<Record<string, number>> = {
   Superseded: STOPPED,
 }
 
-/** Of several the gravest. */
+/** Exit code for the gravest of several. */
 export function rolloutExit({ rollouts }: RolloutsAnswer): number {
   const codes = rollouts.map(({ state }) => ENDED[state] ?? UNFINISHED)
   return codes.includes(STOPPED) ? STOPPED : codes.includes(UNFINISHED) ? UNFINISHED : NO_CHANGE

@@ -26,7 +26,7 @@ export async function rolloutsOf(space: SpaceClient, placement: string): Promise
   return (await ofPlacement(space, PLACEMENT_ROLLOUTS, placement)).sort(byRun)
 }
 
-/** Of each placement the newest, by its name. */
+/** Newest rollout of each placement, by its name. */
 export async function newestRollouts(space: SpaceClient): Promise<KubeObject[]> {
   const { items } = await listAll(space, PLACEMENT_ROLLOUTS, { limit: PAGE })
   const newest = new Map<string, KubeObject>()

@@ -83,7 +83,7 @@ function assertKeys(
 }
 
 /**
- * What a restore that was cut short has left in the folder. Keys there are its own where `keys` has the same.
+ * Remains of an interrupted restore in the folder. Keys there are its own where `keys` has the same.
  * @throws Error where the folder holds anything else
  */
 async function leftIn(dataDir: string, keys?: Files): Promise<string[]> {

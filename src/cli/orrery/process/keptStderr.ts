@@ -1,4 +1,4 @@
-/** The stderr of a server, which may be a file on a full disk: lines without room are kept up to a bound, and the server goes on. */
+/** The stderr of a server, which may be a file on a full disk. It retains lines without room up to a bound, and the server goes on. */
 import pino from 'pino'
 
 const BACKLOG_BYTES = 1024 * 1024

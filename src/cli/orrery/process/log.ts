@@ -65,7 +65,7 @@ function shown(fields: LogFields): Record<string, unknown> {
   return all
 }
 
-/** With what it was caused by; no other fields, for they may hold what was asked for. */
+/** Includes its causes; no other fields, for they may hold parts of a request. */
 function errorIn(error: Error): object {
   const messages: string[] = []
   for (let one: unknown = error; one instanceof Error && messages.length < CAUSES; one = one.cause)
@@ -75,7 +75,7 @@ function errorIn(error: Error): object {
   return { type: error.name, message: messages.join(': '), stack: error.stack, ...code, ...reason }
 }
 
-/** The `name` of a line of the log is the program's, by which logs of many are told apart; that of the object it is about is `object`. */
+/** `name` in a line of the log is the program's, which separates the logs of many; `object` names the object. */
 function withObjectName(fields: LogFields): LogFields {
   if (!('name' in fields)) return fields
   const { name, ...rest } = fields

@@ -22,14 +22,14 @@ interface LogChoice {
 
 const VARIABLE = 'ORRERY_LOG_LEVEL'
 
-/** What the environment asks for, or `info`. @throws Error when that is no level: who wants to see more must not miss it */
+/** Level from the environment, or `info`. @throws Error when that is no level: a mistyped level must not pass unseen */
 export function logLevel(environment: Readonly<Record<string, string | undefined>> = process.env): LogLevel {
   return levelOf(environment[VARIABLE], VARIABLE)
 }
 
 /**
- * What the settings `log-level` and `log-format` ask for. Without a format it is text where a person looks on, else JSON: what
- * collects logs is no terminal.
+ * Destination of the settings `log-level` and `log-format`. Without a format it is text where a person looks on, else JSON: what collects
+ * logs is no terminal.
  * @throws Error naming the flag whose value is none
  */
 export function logChoice(

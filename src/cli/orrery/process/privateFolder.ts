@@ -23,7 +23,7 @@ export const PRIVATE_UMASK = 0o077
 const OTHERS = 0o077
 const STICKY = 0o1000
 
-/** What an API server keeps in its data dir. */
+/** Entries of an API server's data dir. */
 const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig|classic-level-.*|underway|set-aside\.json)$/
 
 interface PrivateFolderOptions {
@@ -36,8 +36,8 @@ interface PrivateFolderOptions {
 }
 
 /**
- * Makes the folder, or closes one that is there, to everybody but its owner. Where that is not allowed it warns: what the
- * program makes in there is private all the same. @throws Error naming the flag when it can neither be made nor looked into
+ * Makes the folder, or closes one that is there, to everybody but its owner. Where that is not allowed it warns: the program's own files in
+ * there are private all the same.
  */
 export function privateFolder(options: PrivateFolderOptions): void {
   const { path, flag } = options
@@ -85,8 +85,8 @@ function closeFolder({ path, entries, log }: PrivateFolderOptions): void {
 }
 
 /**
- * Unless it is there; with all folders above it that are missing. Not by `recursive` of Node's mkdir: where the system knows no
- * entry to make in a folder that is there, as in /proc, that tries for ever. @throws Error of the system
+ * Unless it is there; with all folders above it that are missing. Not by `recursive` of Node's mkdir: that retries for ever where the
+ * system refuses new entries in an existing folder, as in /proc.
  */
 export function makeFolder(path: string): void {
   const above = dirname(path)

@@ -1,6 +1,6 @@
 /**
- * Tells systemd how a service is, where it wants to know (`Type=notify`). Node has no sockets of that kind, so systemd's own little
- * program speaks; its unit needs `NotifyAccess=all` for that. What fails costs a line of the log.
+ * Tells systemd how a service is, where it wants to know (`Type=notify`). Node has no sockets of that kind, so systemd's own little program
+ * speaks; its unit needs `NotifyAccess=all` for that. A failure costs a line of the log.
  * @see https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
  */
 import { execFile } from 'node:child_process'

@@ -42,7 +42,7 @@ function timeOf(ms: number): string {
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${millis}`
 }
 
-/** Of an error its message: where in the program it was thrown is in JSON. */
+/** Message of an error: its place in the program is in JSON. */
 function shownValue(value: unknown): string {
   const isError = typeof value === 'object' && value !== null && 'message' in value && 'stack' in value
   const shown = isError ? value.message : value
@@ -51,7 +51,7 @@ function shownValue(value: unknown): string {
   return typeof shown !== 'string' || BARE.test(cut) ? tame(cut) : tame(JSON.stringify(cut))
 }
 
-/** What a terminal would take for an order is written as `\u001b`. */
+/** Control characters of a terminal are written as `\u001b`. */
 function tame(text: string): string {
   return text.replace(
     /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,

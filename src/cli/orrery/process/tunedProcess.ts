@@ -1,7 +1,6 @@
 /**
- * What the C library and V8 are told before a process begins that will run for long, as `bin/orrery` and `bin/run.sh` tell it
- * (they say why): the process replaces itself by one that is told so. Where that cannot be done, it runs as it is, and takes
- * more memory.
+ * Settings of the C library and V8 that precede a long-running process, as `bin/orrery` and `bin/run.sh` give them (with the reasons). The
+ * process replaces itself by one that has them. Where that fails, it runs as it is, and takes more memory.
  */
 import { isSea } from 'node:sea'
 
@@ -32,7 +31,7 @@ export function isLasting(command: string | undefined): boolean {
 /** Says, by its id, which process is the second one already: it keeps the id. */
 const DONE = 'ORRERY_TUNED'
 
-/** Returns where nothing is to be told any more, or cannot be. */
+/** Returns where all settings are in place, or none can be. */
 export function becomeTuned(args: readonly string[]): void {
   const isDone = process.env[DONE] === String(process.pid)
   // Names that begin so are settings.
@@ -63,6 +62,6 @@ export function becomeTuned(args: readonly string[]): void {
 
 function flagsOf(command: string): readonly string[] {
   if (command === 'syncer') return [...FLAGS, ...FRUGAL_FLAGS]
-  // the one file cannot be told: Node lets no environment say it
+  // the one file cannot get them: Node reads no environment for it
   return command === 'start' && !isSea() ? [...FLAGS, ...SERVER_FLAGS] : FLAGS
 }

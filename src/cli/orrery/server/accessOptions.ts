@@ -1,4 +1,4 @@
-/** What the flags of `accessFlags.ts` ask of the server. Says which flag is wrong before anything is started. */
+/** Options of the server from the flags of `accessFlags.ts`. Says which flag is wrong before anything is started. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { LogFields } from '../../../apimachinery/logFields.ts'

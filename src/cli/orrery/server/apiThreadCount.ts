@@ -2,7 +2,7 @@
 
 /** More of them only wait for each other and for the main thread. */
 const MOST_API_THREADS = 32
-/** Of those that begin without a number. */
+/** Bound on the default number. */
 const MOST_BY_CORES = 4
 
 export interface ApiThreadFacts {

@@ -1,7 +1,7 @@
 /**
- * `--ensure-imw` and `--ensure-wmw`: inventory and workload spaces that a start makes where they are missing, with what is missing
- * above them. A workload space that is made so uses the inventories that are named, or the first one, and may place anything there;
- * what is there already is left as it is.
+ * `--ensure-imw` and `--ensure-wmw`: inventory and workload spaces that a start makes where they are missing, with what is missing above
+ * them. A new workload space uses the named inventories, or the first one, and may place anything there. An existing space is left as it
+ * is.
  */
 
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
@@ -29,7 +29,7 @@ export function ensuredSpaces(settings: Readonly<Record<string, unknown>>): Ensu
   }
 }
 
-/** What is written without the root is below it, as KubeStellar's chart has it. */
+/** A path without the root is below it, as KubeStellar's chart has it. */
 function pathOf(flag: string, text: string): string {
   const names = text
     .trim()
@@ -46,7 +46,7 @@ function pathOf(flag: string, text: string): string {
 
 const NAMES: Readonly<Record<string, string>> = { '--ensure-imw': 'imw1', '--ensure-wmw': 'wmw1' }
 
-/** What cannot be made is told and left: it stops no server. */
+/** A failure is logged and skipped: it stops no server. */
 export async function ensureSpaces(
   client: Client,
   { inventories, workloads }: EnsuredSpaces,

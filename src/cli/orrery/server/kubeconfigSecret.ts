@@ -1,8 +1,8 @@
 /**
- * `--kubeconfig-secret`: the administrator's kubeconfigs as a Secret of the cluster that the server runs in, for people outside
- * (`external.kubeconfig`), for what runs beside it (`cluster.kubeconfig`), and for who does not care (`admin.kubeconfig`). The keys
- * are those of KubeStellar's chart. `ca.crt` is the authority that vouches for the names inside. They are written at the start, when certificates were renewed, and looked after once an hour:
- * a Secret that somebody deleted comes back. The cluster may be away; the server runs all the same.
+ * `--kubeconfig-secret`: the administrator's kubeconfigs as a Secret of the server's own cluster. It has one for people outside
+ * (`external.kubeconfig`), one for neighbours (`cluster.kubeconfig`), and a general one (`admin.kubeconfig`). The keys are those of
+ * KubeStellar's chart. `ca.crt` is the authority that vouches for the names inside. They are written at the start, when certificates were
+ * renewed, and looked after once an hour: a Secret that somebody deleted comes back. The cluster may be away; the server runs all the same.
  */
 import { createHash, X509Certificate } from 'node:crypto'
 import { isStatusError } from '../../../apimachinery/errors.ts'
@@ -12,7 +12,7 @@ import type { Logger } from '../../../client/logger.ts'
 
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const FIELD_MANAGER = 'orrery'
-/** Whose kubeconfigs these are: a hash of the server's authority, which outlives restarts. */
+/** Identity of the server: a hash of its authority, which outlives restarts. */
 export const SERVER_ANNOTATION = 'orrery/server'
 const RETRY_MS = 30_000
 const LOOK_AFTER_MS = 3_600_000
@@ -27,7 +27,7 @@ export interface KubeconfigSecretOptions {
   internal: string | undefined
   /** The kubeconfig that leads to a URL, as of now. */
   kubeconfigFor: (server: string) => string
-  /** Of the server, now. */
+  /** Present authority of the server. */
   caPem: () => string
   /** Calls once, later; the answer cancels. Default: a timer that keeps no process alive. */
   after?: (delayMs: number, run: () => void) => () => void
@@ -47,7 +47,7 @@ export class KubeconfigSecret {
     this.#options = options
   }
 
-  /** Writes what is true now; called anew when that changed. Never throws: what fails is told, and tried again. */
+  /** Writes what is true now; called anew when that changed. Never throws: a failure is logged, and retried. */
   write(): void {
     if (this.#stopped) return
     this.#cancel?.()
@@ -98,7 +98,7 @@ export class KubeconfigSecret {
     }
   }
 
-  /** Whose kubeconfigs the Secret holds; `undefined`: nobody's, or it is not there. */
+  /** Server of the Secret's kubeconfigs; `undefined`: none, or it is not there. */
   async #before(): Promise<string | undefined> {
     const { client, namespace, name } = this.#options
     try {
@@ -138,7 +138,7 @@ export function secretName(text: string): { namespace: string | undefined; name:
   return { namespace, name: name! }
 }
 
-/** Of the key, which stays when the authority's certificate is renewed. */
+/** Hash of the key, which stays when the authority's certificate is renewed. */
 function keyHash(caPem: string): string {
   const key = new X509Certificate(caPem).publicKey.export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(key).digest('hex').slice(0, 32)

@@ -126,7 +126,7 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
   server.onKubeconfig(() => secret?.write())
   secret?.write()
   await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
-  // Who reads the next line may end the process at once, and in order.
+  // A reader of the next line may end the process at once, and in order.
   const ended = host.terminated()
   host.out(`orrery ready: ${server.url}`)
   const notified = systemdNotify('ready', `serving at ${server.url}`, { log })

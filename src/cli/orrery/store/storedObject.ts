@@ -19,8 +19,8 @@ export async function getStored(settings: Record<string, unknown>, host: Host): 
 }
 
 /**
- * Deletes the object as the server would at last: with a revision and an entry of the log, which watchers and syncers are told
- * of. Finalizers are not waited for, and what the object holds stays.
+ * Deletes the object as the server would at last: with a revision and an entry of the log, which watchers and syncers get. Finalizers are
+ * not waited for, and what the object holds stays.
  */
 export async function deleteStored(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { key, revision, name, object } = await find(settings)
@@ -54,7 +54,7 @@ interface Found {
   readonly name: string
 }
 
-/** What was asked for; an absent part may be anything. */
+/** Requested parts; an absent part may be anything. */
 interface Wanted {
   /** Id or path. */
   readonly space: string | undefined

@@ -14,8 +14,8 @@ export const USER_AGENT = 'orrery-syncer'
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 /**
- * By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. Who only `looks` begins no session, so that
- * a syncer that serves the cluster goes on.
+ * By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. A read-only look begins no session, so that a
+ * syncer that serves the cluster goes on.
  */
 export function renewedToken(
   { options, base, space }: LoadedKubeconfig,
@@ -76,7 +76,7 @@ interface FollowedKubeconfig {
   first: LoadedKubeconfig
   /** The token that the file holds now: a renewed one is taken up without a restart. */
   token: () => Promise<string | undefined>
-  /** So are certificates, as of the last time that the token was asked for. */
+  /** Certificates follow the latest read of the token. */
   tls: () => TlsMaterial
   /** Resolves when the file names another server or space. */
   elsewhere: Promise<void>
@@ -133,7 +133,7 @@ export async function clusterOptions(settings: Record<string, unknown>): Promise
   const path = settings.toKubeconfig as string | undefined
   if (path !== undefined) {
     const loaded = await kubeconfigOf('--to-kubeconfig', path, settings.toContext as string | undefined)
-    // Seen before anything is asked: no answer would tell it, for such a credential may ask nothing there.
+    // Checked before any request: no answer would reveal it, for such a credential may read nothing there.
     if (isRenewalCredential((await tokenOf(loaded)) ?? ''))
       throw new Error(
         `${path} holds a syncer's credential for a mailbox, and is no kubeconfig of a cluster; nothing was touched. ` +

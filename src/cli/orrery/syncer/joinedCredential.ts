@@ -1,7 +1,7 @@
 /**
- * What a syncer got when it joined by a bootstrap credential, and where it stays over restarts: in the state folder, or in a Secret of the
- * cluster (`--credential-secret`), since the folder of a Pod may go with its node. A Secret is the truth. Its content is put into the state
- * folder, where a new credential is taken up as from any kubeconfig.
+ * Credential of a syncer that joined, and its place over restarts: the state folder, or a Secret of the cluster (`--credential-secret`).
+ * The folder of a Pod may go with its node. A Secret is the truth. Its content is put into the state folder, where a new credential is
+ * taken up as from any kubeconfig.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

@@ -27,7 +27,7 @@ import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 const GRACE_MS = 500
 /** Requests that the cluster has of us at a time. */
 export const IN_FLIGHT = 16
-/** Of its answers, so that one that has no end fits beside all else into the little memory there is. A list comes in pages. */
+/** Bound on its answers: one without end fits beside all else into the little memory there is. A list comes in pages. */
 export const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 /** After so long without a word of the syncer that serves the cluster another one takes over. */
 const LEASE_MS = 15_000

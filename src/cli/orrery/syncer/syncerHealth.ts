@@ -1,6 +1,6 @@
 /**
- * Where a syncer tells how it is, over plain HTTP and without asking who wants to know: `/healthz` (the process does its work),
- * `/readyz` (it serves, or stands by), `/metrics` (Prometheus) and `/status` (JSON). So it listens on loopback unless told otherwise.
+ * State of a syncer over plain HTTP, without authentication. `/healthz` (the process does its work), `/readyz` (it serves, or stands by),
+ * `/metrics` (Prometheus) and `/status` (JSON). It listens on loopback by default.
  */
 import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ const DEFAULT_HEALTH_ADDRESS = '127.0.0.1:8399'
 /** Several syncers of a machine that were given no address listen at this one and at those that follow it. */
 export const DEFAULT_PORTS = 16
 
-/** Whose status it is. */
+/** Subject of the status. */
 export interface SyncerAbout {
   /** Name of the SyncTarget; the context of the kubeconfig where no flag says it. */
   readonly syncTarget: string

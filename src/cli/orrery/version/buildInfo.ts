@@ -1,6 +1,6 @@
 /**
- * Identity of this program: commit and date in a checkout, which runs without a build; `build.json` of the release (see tools/release/)
- * in a package and in the one file; otherwise unknown.
+ * Identity of this program: commit and date in a checkout, which runs without a build. A package and the one file have the release's
+ * `build.json` (see tools/release/). Otherwise it is unknown.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { readCheckout } from './checkout.ts'
 
 export const BUILD_FILE = 'build.json'
 
-/** What the program is made of; notes and tests beside it do not make it another one. */
+/** Parts of the program; notes and tests beside it do not count. */
 const PROGRAM = ['bin', 'src', 'openapi', 'tools', 'package.json', 'package-lock.json']
 const GIT_TIMEOUT_MS = 5000
 
@@ -44,7 +44,7 @@ export function dateText(date: Date): string {
 
 /** Runs git once, beside everything else; without it nobody knows. */
 function askGit(root: string): Promise<TreeState> {
-  // Whoever starts the program may do so out of a hook of another repository.
+  // A hook of another repository may start the program.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
   const args = ['--no-optional-locks', 'status', '--porcelain', '--', ...PROGRAM]
   return new Promise(resolve => {

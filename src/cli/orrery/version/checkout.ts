@@ -34,7 +34,7 @@ function gitDir(root: string): string {
   return named === undefined ? path : resolve(root, named)
 }
 
-/** What `HEAD` holds is a commit, or `ref: ` and the name of a branch. */
+/** Commit in `HEAD`: the content is a commit, or `ref: ` and the name of a branch. */
 function commitOf(head: string, dir: string): string | undefined {
   const common = textOf(join(dir, 'commondir'))
   // A further worktree has a HEAD of its own; branches belong to all.
@@ -79,7 +79,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Of a file that grows for ever, as much as a line may have; `''` for what cannot be read. */
+/** End of a file that grows for ever, up to the length of a line; `''` for an unreadable one. */
 function endOf(path: string): string {
   let file: number
   try {

@@ -1,10 +1,10 @@
-/** What `orrery version` says: which program this is, of which commit, and what it runs on. */
+/** Output of `orrery version`: the program, its commit and its platform. */
 import { isSea } from 'node:sea'
 import { UNKNOWN_BUILD } from '../../../apiserver/pages/versionInfo.ts'
 import { programVersion } from '../../../program/programVersion.ts'
 import { buildInfo } from './buildInfo.ts'
 
-/** What is not known is empty, as at `/version` of the server. */
+/** An unknown field is empty, as at `/version` of the server. */
 interface ProgramFacts {
   name: string
   version: string

@@ -1,6 +1,6 @@
 /**
- * What may come next on a command line, for shells. What spaces and clusters there are is asked of the server; all else stands in
- * the command's own description. The answer has the form of cobra's `__complete`, which kubectl asks its plugins for.
+ * Continuations of a command line, for shells. The server gives the names of spaces and clusters; all else stands in the command's own
+ * description. The answer has the form of cobra's `__complete`, which kubectl asks its plugins for.
  * @see https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/ (kubectl_complete-*)
  */
 import type { Argument, Command, Option } from 'commander'
@@ -10,12 +10,12 @@ export interface Candidate {
   readonly description?: string
 }
 
-/** What only the server knows. */
+/** Words that only the server knows. */
 type Live = 'space' | 'synctarget' | 'location'
 
 export interface Asked {
   readonly what: Live
-  /** Of the word as it stands. */
+  /** Start of the word. */
   readonly word: string
   /** Values of options that were given before, by long name without dashes. */
   readonly given: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Names of spaces and clusters for completion, asked of the server; nothing when it does not answer soon. */
+/** Names of spaces and clusters for completion, from the server; none when it does not answer soon. */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../client/client.ts'

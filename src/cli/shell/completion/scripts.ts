@@ -1,4 +1,4 @@
-/** What shells run to complete command lines of `orrery`: they ask the program itself, and only show what it says. */
+/** Scripts by which shells complete command lines of `orrery`: they call the program itself and show its answer. */
 /** The sub-command by which shells ask what may come next, as cobra calls it: kubectl and others know it by that name. */
 export const COMPLETE = '__complete'
 

@@ -55,7 +55,7 @@ export async function deleteSpace(
   return workspace
 }
 
-/** Who may delete it need not be one who may read it. */
+/** A right to delete it may come without a right to read it. */
 async function asSeen(above: SpaceClient, name: string): Promise<KubeObject> {
   try {
     return await above.get(WORKSPACES, { name })

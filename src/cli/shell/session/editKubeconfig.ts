@@ -1,6 +1,6 @@
 /**
- * One change of the kubeconfig files, safe against others who change them at the same time: they are read and written under
- * the lock file that kubectl uses too (`<file>.lock`), and replaced in one step.
+ * One change of the kubeconfig files, safe against concurrent writers. They are read and written under the lock file that kubectl uses too
+ * (`<file>.lock`), and replaced in one step.
  */
 import { open, realpath, rm, stat } from 'node:fs/promises'
 import { pause, systemClock } from '../../../client/clock.ts'
@@ -11,7 +11,7 @@ import { KubeconfigFiles } from './kubeconfigFiles.ts'
 const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 25
 
-/** Reads, changes and writes. What `change` throws leaves the files as they were. */
+/** Reads, changes and writes. An error of `change` leaves the files as they were. */
 export async function editKubeconfig<R>(paths: readonly string[], change: (files: KubeconfigFiles) => R): Promise<R> {
   const existing = (await KubeconfigFiles.read(paths)).paths
   // everybody locks in the same order

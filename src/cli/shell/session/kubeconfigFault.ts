@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { HttpClientOptions } from '../../../client/http/options.ts'
 
-/** What a server is refused for whose certificate comes of no authority that was given. */
+/** Error codes for a server's certificate from an unknown authority. */
 const OTHER_AUTHORITY: ReadonlySet<unknown> = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -13,7 +13,7 @@ const OTHER_AUTHORITY: ReadonlySet<unknown> = new Set([
 ])
 
 interface KubeconfigAccess {
-  /** Of the kubeconfig. */
+  /** Context of the kubeconfig. */
   readonly context: string
   readonly base: string
   readonly options: HttpClientOptions

@@ -1,7 +1,7 @@
 /**
- * Kubeconfig files as kubectl reads and writes them: the flag's file, or the list in `KUBECONFIG`, or `~/.kube/config`. Of
- * several files the first that has an entry wins; new entries and the current context go to the first file that exists.
- * Comments and fields that we do not know stay.
+ * Kubeconfig files as kubectl reads and writes them: the flag's file, or the list in `KUBECONFIG`, or `~/.kube/config`. Among several files
+ * the first that has an entry wins; new entries and the current context go to the first file that exists. Comments and fields that we do
+ * not know stay.
  * @see https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files
  */
 import { readFile } from 'node:fs/promises'

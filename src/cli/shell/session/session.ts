@@ -1,4 +1,4 @@
-/** What every command of the plugins starts from: the kubeconfig, the space that the user is in, and a client. */
+/** Common start of every command of the plugins: the kubeconfig, the user's space, and a client. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ export interface Session {
   readonly server: string
   /** Path or id from that URL. */
   readonly space: string | undefined
-  /** Of the context. */
+  /** Namespace of the context. */
   readonly namespace: string | undefined
   /** How to reach the server; `server` is the base. */
   readonly options: HttpClientOptions
@@ -144,8 +144,8 @@ export function noSpace(server: string): CommandError {
 }
 
 /**
- * The path that a `--imw`-like flag means: `.` is where the user is, all else as in `kubectl ws`, but for nothing at all, which
- * is home there. Here it is what a variable that was not set leaves, and would mean the root with every space below it.
+ * The path in a flag like `--imw`: `.` is the user's space, all else as in `kubectl ws`. The empty text, which is home there, is refused:
+ * an unset variable gives it, and it would mean the root with every space below it.
  */
 export async function pathOf(session: Session, argument: string): Promise<string> {
   if (argument.trim() === '') throw new CommandError('the name of a workspace is empty; write "." for the current one')

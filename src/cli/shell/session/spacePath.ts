@@ -1,5 +1,5 @@
 /**
- * What the argument of `kubectl ws` means: the words of `cd`, with `:` between names. Pure; nothing is asked of a server.
+ * Meaning of the argument of `kubectl ws`: the words of `cd`, with `:` between names. Pure; no request to a server.
  * @see https://docs.kcp.io/kcp/main/concepts/workspaces/ for the grammar of paths
  */
 import { CommandError } from '../commandError.ts'
@@ -15,7 +15,7 @@ export type Target =
   | { readonly kind: 'previous' }
   /** `:`: the first name of the current path. */
   | { readonly kind: 'top' }
-  /** `home`: the user asked for a home directory, of which there is none. May still hold `.` and `..`. */
+  /** `home`: the user wants a home directory, and there is none. May still hold `.` and `..`. */
   | { readonly kind: 'absolute'; readonly path: string; readonly home: boolean }
   | { readonly kind: 'relative'; readonly path: string }
 

@@ -95,9 +95,9 @@ export async function waitReady(
 }
 
 interface EnsureListeners {
-  /** Hears of every space that is made. */
+  /** Gets a line for every new space. */
   created: (line: string) => void
-  /** Hears when it takes long. */
+  /** Gets a line when it takes long. */
   progress: (line: string) => void
 }
 
@@ -164,7 +164,7 @@ async function workspaceOf(client: Client, path: string): Promise<KubeObject | '
   }
 }
 
-/** What helps somebody who mistyped a path; nothing when no part of it can be seen. */
+/** Hint for a mistyped path; empty when no part of it can be seen. */
 async function nearest(client: Client, path: string): Promise<string> {
   for (let { parent: at, name } = splitPath(path); at !== undefined; { parent: at, name } = splitPath(at)) {
     if (!(await exists(client, at))) continue

@@ -83,7 +83,7 @@ function ownersThere(
  * so a copy has them only under a grant for the cluster scope.
  */
 const POD_SECURITY = 'pod-security.kubernetes.io/'
-/** What a placement is told whose Namespace goes without them. */
+/** Reason on a placement whose Namespace goes without them. */
 export const UNSECURED: Reason = {
   reason: 'ClusterScopedNotGranted',
   message: `its labels ${POD_SECURITY}* stay behind; ask who administers the inventory to extend its PlacementGrant (spec.clusterScoped)`,

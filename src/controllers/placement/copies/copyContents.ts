@@ -1,6 +1,6 @@
 /**
- * What copies of an object say, made once for all mailboxes that get it as it is. The body is one frozen object, by whose
- * identity whoever writes it knows that it is the same; it is made anew with each version of the object.
+ * Content of an object's copies, made once for all mailboxes that get it unchanged. The body is one frozen object, new with each version of
+ * the object: its identity proves equality to writers.
  */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -10,9 +10,9 @@ import type { ObjectFact } from '../join/workload.ts'
 
 export interface CopyContent {
   readonly projection: Projection
-  /** What makes a copy that is not there yet. Nobody changes it. */
+  /** Body of a new copy. Immutable. Nobody changes it. */
   readonly body: KubeObject
-  /** Of the object that is copied. */
+  /** Generation of the source. */
   readonly generation: number | undefined
   /** Whether it is what other mailboxes get, too. */
   readonly isShared: boolean
@@ -36,7 +36,7 @@ export class CopyContents {
     weight: { limit: KEPT.characters, of: all => all.reduce((sum, { characters }) => sum + characters, 0) },
   })
 
-  /** Of an object that goes everywhere as it is; `undefined` where nobody has made it yet. */
+  /** Content of an object that goes everywhere unchanged; `undefined` before it is made. */
   get(space: string, { key, revision }: ObjectFact, adaptation: Adaptation): CopyContent | undefined {
     for (const known of this.#known.peek(key) ?? NONE) {
       if (known.space !== space || !sameAdaptation(known.adaptation, adaptation)) continue

@@ -29,7 +29,7 @@ interface Present {
   readonly content: CopyContent
 }
 
-/** What nobody wants in a mailbox. */
+/** A copy without a claim. */
 export interface GoingCopy {
   readonly mailbox: Mailbox
   readonly key: string
@@ -45,7 +45,7 @@ export interface SharedCopy {
   readonly source: Source
   /** That one alone. */
   readonly claims: readonly Source[]
-  /** What is there. Absent: nothing is. */
+  /** The present copy. Absent: none. */
   readonly copy: CopyFact | undefined
 }
 
@@ -55,7 +55,7 @@ export interface CopyWriterDeps {
   clock: Clock
   /** A write is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
-  /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
+  /** Follows up on a write, or on a copy that was right: consequences beside its content. A repeated call has no effect. */
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
 }
 
@@ -169,7 +169,7 @@ export class CopyWriter {
     }
   }
 
-  /** Whose it is, and that nothing is reported of it, become known together. */
+  /** The new owner and the end of earlier reports become known together. */
   async #passOn(mailbox: Mailbox, key: string, present: Present, body: KubeObject): Promise<KubeObject> {
     const now = timestamp(new Date(this.#deps.clock.now()))
     return await this.#update(mailbox, key, present, passedOn(body, now), { withStatus: true })
@@ -241,7 +241,7 @@ export class CopyWriter {
     }
   }
 
-  /** Deletes many, as one write; whether each is gone. What is not has to be deleted by itself. */
+  /** Deletes many, as one write; whether each is gone. The rest has to be deleted one by one. */
   async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
     const there = copies.filter(({ copy }) => copy)
     const gone = await this.#deps.client.deleteCopies?.(
@@ -271,8 +271,7 @@ export class CopyWriter {
   }
 
   /**
-   * A copy was deleted by us, of which the mailbox's stream tells later: until then nobody is to rely on its being there, nor on
-   * what was kept of it.
+   * This process deleted a copy, which the mailbox's stream reports later: until then its presence and its facts prove nothing.
    */
   #deleted(mailbox: Mailbox, key: string, copy: CopyFact): void {
     if (mailbox.copies.get(key) !== copy) return

@@ -1,7 +1,7 @@
 /**
  * Customization of a workload object for one destination: parameters first, then the replacements of its Customizer. Parameters of the
- * Customizer come before those of the Location. What cannot be done is left undone and reported; the rest still happens, so
- * that all faults are known at once. An object with faults goes nowhere.
+ * Customizer come before those of the Location. A fault is reported and the rest still happens, so that all faults are known at once. An
+ * object with faults goes nowhere.
  */
 
 import { cloneInSteps } from '../../../apimachinery/cloneInSteps.ts'
@@ -22,7 +22,7 @@ import { undefinedParameters } from './undefinedParameters.ts'
 
 /** For one object and one destination: some ten milliseconds, with which an object of that size can be made several times. */
 export const MAX_WORK = 1_000_000
-/** Of a Customizer's own, among which a name is looked for that was meant. */
+/** Bound on a Customizer's own names among which the nearest is sought. */
 const MAX_NAMES = 50
 
 export interface Customization {
@@ -32,9 +32,8 @@ export interface Customization {
   /** Units of a {@link WorkBudget}. */
   work: number
   /**
-   * The parameters of the Location that were asked for, by name. Where these and the Customizer's rules are the same, all comes out the same, unless
-   * there are faults.
-   * `undefined`: too many.
+   * The Location's parameters that were read, by name. Where these and the Customizer's rules are the same, the result is the same, unless
+   * there are faults. `undefined`: too many.
    */
   asked?: ReadonlyMap<string, string | undefined> | undefined
 }
@@ -109,7 +108,7 @@ interface Job extends ReplacingJob {
   readonly inputs: CustomizationInputs
 }
 
-/** Whether the object may be expanded; if not, why is said. */
+/** Whether the object may be expanded; a refusal adds its reason. */
 function* fits({ inputs, faults, budget }: Job, expansion: ParameterExpansion, described: KubeObject): Steps<boolean> {
   const bytes = yield* expansion.size(described)
   budget.spend(Math.min(bytes, MAX_OBJECT_BYTES) * READ)

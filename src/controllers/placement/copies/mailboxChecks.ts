@@ -32,7 +32,7 @@ export interface MailboxChecksDeps {
 /** Owner of tasks from checks: it takes turns with the spaces, whose changes name copies. */
 const CHECKS = 'mailboxes'
 
-/** A check that is asked for. */
+/** A requested check. */
 interface Awaited {
   /** Whether enough is known. */
   isReady: boolean
@@ -105,7 +105,7 @@ export class MailboxChecks {
   #start(): void {
     if (this.#running) return
     this.#running = true
-    // never inside the call that told of it
+    // never inside the call that caused it
     queueMicrotask(() => void this.#run())
   }
 

@@ -31,7 +31,7 @@ const MAX_COMPARED = 100
 const STRIDE = 2000
 
 interface Measured {
-  /** Of the JSON of all but the texts with something to expand. */
+  /** Size of the JSON without the texts that expand. */
   readonly bytes: number
   readonly texts: readonly string[]
 }
@@ -42,14 +42,14 @@ export class ParameterExpansion {
   /** By name: how many bytes more the value has than the reference to it; 0 for what stays. */
   readonly #growths = new Map<string, number>()
   readonly #tooLong = new Set<string>()
-  /** Whose size was asked for last. */
+  /** The latest measured value. */
   #measured: (Measured & { readonly of: unknown }) | undefined
 
   constructor(parameters: Parameters) {
     this.#parameters = parameters
   }
 
-  /** What was asked for, by name: whether it is there or not. `undefined`: so much that nobody compares it. */
+  /** Names that were read, present or not. `undefined`: too many to compare. */
   get asked(): ReadonlyMap<string, string | undefined> | undefined {
     if (this.#growths.size > MAX_COMPARED) return undefined
     return new Map([...this.#growths.keys()].map(name => [name, this.#parameters.get(name)]))
@@ -60,7 +60,7 @@ export class ParameterExpansion {
     return this.#growths.keys().filter(name => !this.#parameters.has(name))
   }
 
-  /** Names that were asked for and stay, because their values are too long. */
+  /** Names that were read and stay, because their values are too long. */
   get tooLong(): Iterable<string> {
     return this.#tooLong
   }
@@ -102,7 +102,7 @@ export class ParameterExpansion {
     return yield* cloneInSteps(value, new Pace(), text => expanded.get(text) ?? text)
   }
 
-  /** Bytes of the JSON of what {@link value} gives, which is to be asked for before the value changes. */
+  /** Bytes of the JSON of {@link value}'s result; to be called before the value changes. */
   *size(value: unknown): Steps<number> {
     const measured = yield* this.#measure(value)
     this.#measured = { ...measured, of: value }

@@ -22,7 +22,7 @@ export type Selector =
   | { readonly type: 'descend' }
 export type ReplacementPath = readonly Selector[]
 
-/** Of a path's text. */
+/** Bound on a path's text. */
 export const MAX_PATH_CHARACTERS = 4 * 1024
 /** A node that is looked at, in units of a budget: as long as reading fifty characters takes. */
 export const STEP = 5

@@ -27,7 +27,7 @@ import {
   STEP,
 } from './replacementPath.ts'
 
-/** As JSON. What etcd takes in a request: a larger copy could not be stored in a cluster. */
+/** As JSON. Bound of etcd on a request: a larger copy could not be stored in a cluster. */
 export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024
 /** As deep as a request body may be nested. */
 const MAX_NESTING = 500
@@ -179,7 +179,7 @@ export class Replacing {
     const path = yield* this.#expanded(pathText)
     const text = yield* this.#expanded(valueText)
     if (path === undefined || text === undefined) return `expanded it is larger than ${MAX_OBJECT_BYTES} bytes`
-    // what Locations say in annotations is not told to those who may place there
+    // annotations of Locations are not disclosed to authors of placements
     const expanded = text === valueText ? '' : ' once its parameters are in place'
     let value: unknown
     try {

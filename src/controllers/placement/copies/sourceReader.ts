@@ -24,7 +24,7 @@ export interface SourceReaderDeps {
   /** `reference` is `namespace/name`. */
   customizer: (space: string, reference: string) => KubeObject | undefined
   schema: BuiltinSchema
-  /** Whose slices of the loop's time objects are customized in. */
+  /** Turns of the loop in which objects are customized. */
   turns: Pick<WorkTurns, 'begin'>
   /** Whether it is remembered what was wrong with objects that are dear to customize. Default: yes. */
   keepsVerdicts?: boolean
@@ -33,16 +33,16 @@ export interface SourceReaderDeps {
 type At = { space: string; fact: ObjectFact; location: Destination }
 
 interface Checked {
-  /** Of the object as it was last seen to be the same: the way without reading it. */
+  /** Revision at which the object was last found unchanged: the way without a read. */
   revision: number
-  /** Of the object, and what it was customized with. */
+  /** Digest of the object and of its inputs. */
   readonly digest: string
   readonly location: KubeObject | undefined
   readonly customizer: KubeObject | undefined
   readonly faults: readonly string[]
 }
 
-/** What was made last, for other destinations of the same object. */
+/** Latest result, for other destinations of the same object. */
 interface Made {
   readonly source: KubeObject
   readonly customizer: KubeObject | undefined
@@ -57,7 +57,7 @@ const STAYS = 'it would be what never travels: a token that a server gives, or a
 
 /** In units of work: what is cheaper is done again. */
 const DEAR = 5_000
-/** What was wrong with an object that is dear to customize: for each destination it is asked at least twice. */
+/** Faults of objects that are dear to customize: each destination needs them at least twice. */
 const VERDICTS = { entries: 2000, characters: 4 * 1024 * 1024 }
 
 export class SourceReader {
@@ -129,7 +129,7 @@ export class SourceReader {
     return result
   }
 
-  /** What was made of the object for another destination, where it says the same of all that was asked of it. */
+  /** The result for another destination whose inputs have the same values. */
   #madeAlike(source: KubeObject, { location, customizer }: CustomizationInputs): Customization | undefined {
     const last = this.#made
     if (last?.source !== source || last.customizer !== customizer) return undefined
@@ -149,7 +149,7 @@ export class SourceReader {
     return faults.length === 0 ? object : undefined
   }
 
-  /** What is wrong with the object as the destination would get it. */
+  /** Faults of the object as the destination would get it. */
   async faults(at: At, source: KubeObject): Promise<readonly string[]> {
     return (await this.#known(at, source)) ?? (await this.customize(at, source)).faults
   }

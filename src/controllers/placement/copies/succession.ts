@@ -1,8 +1,8 @@
 /**
- * An object that no update makes what it is to be: a field that never changes has another value, or a definition lacks the version in
- * which the cluster stores. It is made anew where another space comes to own it and the former owner claims it no more: what the brake and
- * pauses let go is deleted first, as is what holds data. A definition waits until nothing of its kind is left in the mailbox. For an owner
- * that goes on claiming it nothing is deleted: the last good copy stays.
+ * An object that no update can bring to its desired content. An immutable field has another value, or a definition lacks the version in
+ * which the cluster stores. It is recreated where another space comes to own it and the former owner claims it no more. Copies that the
+ * brake and pauses release are deleted first, and so are objects that hold data. A definition waits until nothing of its kind is left in
+ * the mailbox. For an owner that goes on claiming it nothing is deleted: the last good copy stays.
  */
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
@@ -19,11 +19,11 @@ interface SuccessionDeps {
 }
 
 interface Succession extends ReconcileResult {
-  /** What ends the wait, where people can do something. */
+  /** Action that ends the wait, where people can take one. */
   readonly remedy?: string
 }
 
-/** What is left is going, and tells when it has gone. */
+/** The rest is going, and its end arrives as an event. */
 const SOON_MS = 1000
 const LATER_MS = 300_000
 const DEFINITIONS = `${resourceKey(CRDS)}|`
@@ -34,7 +34,9 @@ export function holdsData(key: string): boolean {
   return DATA.some(kind => key.startsWith(kind))
 }
 
-/** To be asked when a mailbox has refused an update. `undefined`: the object is to stay, and another edit is to mend it. */
+/**
+ * To be called when a mailbox has refused an update. `undefined`: the object stays, and another edit has to mend it.
+ */
 export async function succeed(deps: SuccessionDeps, mailbox: Mailbox, key: string): Promise<Succession | undefined> {
   const { join, brake, writer } = deps
   const copy = mailbox.copies.get(key)
@@ -68,7 +70,7 @@ function waitForKind(join: SuccessionDeps['join'], mailbox: Mailbox, definition:
 const DEFINITION_REMEDY =
   'the cluster stores objects of this kind in a version of the former owner. Keep that version in spec.versions ("served: false" is enough). Or place no object of the kind there for a while, so that the definition is created anew'
 
-/** By its id: who may not see the space is not told where it is. */
+/** By its id: the path is for those who may see the space. */
 function claimedRemedy(owner: string): string {
   return `no update turns the object of space ${owner} into this one: it is created anew once that space no longer places it there. Another name helps, too`
 }

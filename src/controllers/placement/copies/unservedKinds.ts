@@ -1,7 +1,7 @@
 /**
- * Custom objects whose kind a mailbox does not serve: their definition is refused there, is yet to come, or is another one. They
- * are tried again when the mailbox gets a definition; by a clock only seldom, and quickly at first where the definition is
- * there already, as it is served a moment after it is stored.
+ * Custom objects whose kind a mailbox does not serve: their definition is refused there, is yet to come, or is another one. They are
+ * retried when the mailbox gets a definition. A clock retries them seldom, and quickly at first where the definition is there already, as
+ * it is served a moment after it is stored.
  */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { definitionKey, parseObjectKey } from '../../../placement/words/names.ts'
@@ -49,7 +49,7 @@ export function unservedKind(
     const message = `the place where it would go does not know its kind: ${definition} is not placed there. If a line here says why, see there; else create it in this space; it needs a PlacementGrant with clusterScoped`
     return { retryMs: MOST_MS, why: { reason: KIND_NOT_SERVED, message } }
   }
-  // by its id: who may not see the space is not told where it is
+  // by its id: the path is for those who may see the space
   const whose = copy.owner === '' || spaces.includes(copy.owner) ? '' : `, that of space ${copy.owner},`
   const message = `${definition}${whose} is placed where it would go, but does not serve version ${resource.version} there; see its status, or use a version that it serves`
   return {

@@ -7,7 +7,7 @@ import { OBJECT_CONFLICT } from '../../../placement/outcome/copyState.ts'
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
 
-/** Who has it. */
+/** Present owner. */
 interface Other {
   /** Id of the space. */
   readonly owner: string
@@ -20,7 +20,7 @@ export interface Conflict extends Other {
   readonly locationName: string
 }
 
-/** Of the annotation. */
+/** Bound on the annotation. */
 const MAX_CHARACTERS = 2000
 
 /** Remarks of a space on an object: a conflict in each of `mailboxes` where it is in one, and in no other of them. */

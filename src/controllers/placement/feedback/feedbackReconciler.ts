@@ -1,6 +1,6 @@
 /**
- * Feedback on one object of a workload space: the number of clusters in which it runs, faults of its customization, another owner, and the
- * reported status where a placement asks for it. A copy in a cluster counts where the object's own space owns it.
+ * Feedback on one object of a workload space: number of its clusters, faults of its customization, another owner. The reported status, too,
+ * where a placement requests it. A copy in a cluster counts where the object's own space owns it.
  */
 
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -147,7 +147,9 @@ export class FeedbackReconciler {
     }
   }
 
-  /** Where another space's object is not what this one would be. What many need is no conflict while all say the same. */
+  /**
+   * Where another space's object is not what this one would be. An object that many need is no conflict while all have the same content.
+   */
   async #conflictsOf({ space, fact, object, standing }: Contested): Promise<Conflict[]> {
     const found: Conflict[] = []
     for (const { destination, owner, isKept } of standing.others) {
@@ -175,7 +177,7 @@ export class FeedbackReconciler {
     return project(at.space, object)
   }
 
-  /** What mailboxes say that do not take the object, by mailbox. */
+  /** Refusals of the object, by mailbox. */
   #refusalsOf(key: string, destinations: readonly Destination[]): Map<string, string> {
     const refusals = new Map<string, string>()
     for (const { mailbox } of destinations) {
@@ -204,7 +206,7 @@ export class FeedbackReconciler {
   }
 }
 
-/** Whether so many clusters have a state that is told as that of the object. */
+/** Whether so many clusters have a state that returns as that of the object. */
 function returnsState(wanted: WantedState | undefined, { resource }: ObjectFact, clusters: number): boolean {
   if (clusters === 1) return wanted !== undefined
   return clusters > 1 && wanted === 'of all' && isCombined(resource)

@@ -1,7 +1,6 @@
 /**
- * Status that returns to an object in a workload space while a placement asks for it: the whole status of its only cluster, or a
- * combination over several where that is wanted. Otherwise a returned status gives way to the initial one; a status by other writers
- * stays.
+ * Status that returns to an object in a workload space on a placement's request: that of its only cluster, or a combination over several.
+ * Otherwise a returned status gives way to the initial one; a status by other writers stays.
  *
  * The status of a kind without the sub-resource is plain data of its object, which authors may write as well. It is returned by
  * server-side apply without force, so each field has one owner, and reported fields give way.
@@ -46,13 +45,13 @@ export interface StatusReturnDeps {
 /** Copies that are looked at for one that reports a status. */
 const MAX_LOOKS = 16
 
-/** What was read of one copy. */
+/** Facts of one copy. */
 interface Known {
   readonly resourceVersion: string
   readonly figures: Figures | undefined
 }
 
-/** What the copy reports, with the object's own generations where it speaks of the copy's. */
+/** The copy's reported status, with the object's own generations in place of the copy's. */
 function inGenerationsOf(
   object: Readonly<KubeObject>,
   copy: Readonly<KubeObject>,
@@ -70,9 +69,9 @@ function producedBy(generations: CopyGenerations | undefined, uid: string | unde
 
 export class StatusReturn {
   readonly #deps: StatusReturnDeps
-  /** Of what runs in several clusters whose state is wanted: by space, then by key, then by mailbox. */
+  /** Facts of objects in several clusters whose state is wanted: by space, then by key, then by mailbox. */
   readonly #known = new Map<string, Map<string, Map<string, Known>>>()
-  /** A thousand clusters that take an edit are told of a few times, not a thousand. */
+  /** An edit that reaches a thousand clusters causes a few reports, not a thousand. */
   readonly #pace = new ReportPace()
 
   constructor(deps: StatusReturnDeps) {
@@ -125,7 +124,7 @@ export class StatusReturn {
     const object = await this.#get(space, fact)
     if (!object) return false
     if (!hasStatus) return !(await this.#applyPlain(space, fact, object, reported?.status))
-    // of a copy that is not there, or of which nothing is heard yet, nothing is known: least of all what another cluster said
+    // a copy that is absent or without reports has no known status, least of all another cluster's
     if (reported?.status === undefined) {
       if (hasReturnedStatus(before)) await this.#write(space, fact, withBornStatus(object))
       return false
@@ -135,7 +134,9 @@ export class StatusReturn {
     return false
   }
 
-  /** Of a kind without the sub-resource. `status` is `undefined` where nothing is known. Answers whether authors let it stand. */
+  /**
+   * For a kind without the sub-resource. `status` is `undefined` where none is known. Answers whether authors let it stand.
+   */
   async #applyPlain(space: string, fact: ObjectFact, object: KubeObject, status: unknown): Promise<boolean> {
     if (status === undefined ? !claimsStatus(object) : equalJson(object.status, status)) return true
     const { uid, name, namespace } = object.metadata
@@ -157,7 +158,7 @@ export class StatusReturn {
     }
     const now = await this.#get(space, fact)
     if (now === undefined || now.metadata.uid !== uid) return true // it went meanwhile
-    // a part of what a cluster said is no status
+    // a part of a cluster's status is no status
     await this.#applyPlain(space, fact, now, undefined)
     return false
   }
@@ -172,7 +173,7 @@ export class StatusReturn {
     if (!equalJson(object.status, status)) await this.#write(space, fact, { ...object, status })
   }
 
-  /** What each cluster says: read again where it says something else than before. */
+  /** Statuses of the clusters; a changed one is read again. */
   async #shares(space: string, fact: ObjectFact, from: readonly Destination[]): Promise<Share[]> {
     const before = this.#known.get(space)?.get(fact.key)
     const known = new Map<string, Known>()

@@ -1,8 +1,8 @@
 /**
  * Allowances: the objects that a space may send on a way, by the {@link ConsentIndex} and the {@link Inventory}.
  *
- * A way is judged by the Location and the SyncTarget that exist, not by what a slice says of them: a slice is an object that
- * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
+ * The existing Location and SyncTarget decide on a way, not a slice's content: a slice is open to other writers. Unknown is not allowed, so
+ * readers wait until the stream is complete.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -18,17 +18,17 @@ import type { BindingChange, TopologyReader } from './topologyFacts.ts'
 
 type Through = (way: Destination) => boolean
 
-/** More changes than these, each of which looks at all ways, are told as one of everything. */
+/** More changes than these, each of which looks at all ways, count as one change of everything. */
 const MANY = 20
 
 export class Consents implements TopologyReader {
   readonly #places: SpacePlaces
   readonly #inventory: Pick<Inventory, 'location' | 'locationsOf' | 'target'>
   readonly #consentChanged: Signals['consentChanged']
-  /** What a snapshot has changed so far; as many as there may be of it. */
+  /** Changes of a snapshot so far, up to the bound. */
   #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
   readonly #index: ConsentIndex
-  /** Asked for every copy. */
+  /** Read for every copy. */
   #known = new WeakMap<Destination, Allowance>()
   /** One for each combination of grants. */
   readonly #shared = new Map<string, Allowance>()
@@ -45,7 +45,7 @@ export class Consents implements TopologyReader {
     this.#consentChanged = consentChanged
   }
 
-  /** All that is known is told (again) one by one, until {@link synced}: who is to look where is told once, then. */
+  /** All facts are replayed one by one, until {@link synced}; readers get the consequences once, then. */
   begin(): void {
     this.#snapshot ??= []
   }
@@ -151,7 +151,7 @@ export class Consents implements TopologyReader {
   #judge(space: string, { cluster, mailbox, locationName }: Destination): Allowance {
     const isUncertain = this.#index.isUncertain(space, cluster)
     if (!this.#index.uses(space, cluster)) {
-      // by its id: who may not see the inventory is not told where it is
+      // by its id: the path is for those who may see the inventory
       const message = `this space does not use the inventory with id "${cluster}"; have an administrator of the space create an InventoryBinding (spec.path)`
       return new Allowance([], { refuses: { reason: 'NotBound', message }, isUncertain })
     }
@@ -161,7 +161,7 @@ export class Consents implements TopologyReader {
     const grants = all.filter(grant => location && target && coversLocation(grant, location, target))
     if (grants.length === 0) {
       const [inventory, path] = [this.#places.pathOf(cluster) ?? cluster, this.#places.pathOf(space) ?? space]
-      // whom no grant is for is not told what there is
+      // without a grant, a space learns nothing of the inventory's content
       if (all.length > 0 && !(location && target))
         return new Allowance([], {
           refuses: gone(inventory, locationName, location ? 'SyncTarget' : 'Location'),

@@ -1,5 +1,5 @@
 /**
- * What all spaces say of placing: one index of SyncTargets, Locations, mailboxes and consents for all controllers of placement. It keeps
+ * Facts of all spaces about placing: one index of SyncTargets, Locations, mailboxes and consents for all controllers of placement. It keeps
  * facts, and its readers judge. Each change reaches the facts first, then the readers in the order in which they were added: where,
  * mailboxes, copies. So a slice never comes before the SyncTarget that it names.
  */
@@ -42,7 +42,7 @@ export interface TopologyReader {
   mailboxesSynced?(): void
   bindingChanged?(change: BindingChange): void
   grantChanged?(inventory: string, isUnreadable: boolean): void
-  /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
+  /** The grants of an inventory for a space, or the space's use of it, may have changed. `undefined`: any inventory. */
   consentChanged?(space: string, inventory: string | undefined): void
   /** The verdict on an InventoryBinding may be another now. */
   bindingJudged?(space: string, name: string): void

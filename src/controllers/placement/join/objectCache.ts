@@ -1,4 +1,4 @@
-/** Recently seen objects, a bounded number of them; an entry answers only for the version that is asked for. */
+/** Recently seen objects, a bounded number of them; an entry answers only for the requested version. */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 

@@ -15,9 +15,9 @@ interface Space {
   /** Revisions of what says where and how objects go, as the stream of the topology and that of the space tell them. */
   readonly taken: Map<Key, number>
   readonly seen: Map<Key, number>
-  /** What they do not tell alike. */
+  /** Keys on which they differ. */
   readonly apart: Set<Key>
-  /** Placements that were asked about while something was apart. */
+  /** Placements that were queried while a key differed. */
   readonly late: Set<string>
 }
 

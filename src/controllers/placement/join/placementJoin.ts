@@ -1,7 +1,7 @@
 /**
- * The placement join: EdgePlacement × object → selections (in each {@link Workload}), EdgePlacement × SinglePlacementSlice →
- * mailboxes; their product is what each mailbox should hold. The product is never stored: every change names the copies,
- * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
+ * The placement join: EdgePlacement × object → selections (in each {@link Workload}), EdgePlacement × SinglePlacementSlice → mailboxes;
+ * their product is what each mailbox should hold. The product is never stored. Every change names the copies, SyncerConfigs and source
+ * objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -26,7 +26,7 @@ export class PlacementJoin extends PlacementProduct {
   readonly #signals: JoinSignals
   readonly #customizers = new Map<string, KubeObject>()
   #version = 0
-  /** Told again for each object that a placement selects. */
+  /** Read again for each object that a placement selects. */
   readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
   constructor(tasks: JoinTasks, signals: JoinSignals, consent: Consent) {
@@ -88,7 +88,7 @@ export class PlacementJoin extends PlacementProduct {
     this.#tasks.configs(this.#mailboxesOf(gone), id)
   }
 
-  /** What the slice of the same name as the placement says; `undefined` when there is none. */
+  /** Destinations in the slice of the placement's name; `undefined` without one. */
   setDestinations(id: string, name: string, list: readonly Destination[] | undefined): void {
     const space = this.#space(id)
     this.#waysChanged(id)
@@ -119,7 +119,7 @@ export class PlacementJoin extends PlacementProduct {
     this.#touchCarried(id, [space.specs.get(name)], [...touched])
   }
 
-  /** What a space, or any, may place on some ways may be another now. */
+  /** The rights of a space, or of any, on some ways may have changed. */
   touchConsent(id: string | undefined, through: (way: Destination) => boolean): void {
     this.choice.forget()
     this.#version++
@@ -151,7 +151,10 @@ export class PlacementJoin extends PlacementProduct {
     return selected
   }
 
-  /** What upsync sets of a placement name may be carried up from some mailboxes now, or no more: whatever else places it there. */
+  /**
+   * The objects that a placement's upsync sets name may have changed their right to go up from some mailboxes, whatever else places them
+   * there.
+   */
   #touchCarried(id: string, specs: readonly (PlacementSpec | undefined)[], mailboxes: readonly string[]): void {
     const carrying = specs.filter(spec => spec !== undefined && spec.upsync.length > 0)
     if (carrying.length === 0 || mailboxes.length === 0) return
@@ -193,7 +196,7 @@ export class PlacementJoin extends PlacementProduct {
     return this.#customizers.get(`${id} ${reference}`)
   }
 
-  /** What it customizes is projected anew where it reads otherwise. */
+  /** Its objects are projected anew where its content has changed. */
   setCustomizer(id: string, reference: string, object: KubeObject | undefined): void {
     const before = this.customizer(id, reference)
     if (object) this.#customizers.set(`${id} ${reference}`, object)

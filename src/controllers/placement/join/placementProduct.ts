@@ -1,6 +1,6 @@
 /**
- * What goes where, asked for one object or one mailbox at a time: the product of EdgePlacements, slices and workload, as
- * {@link PlacementJoin} keeps them. The product is never stored.
+ * Destinations and content, for one object or one mailbox at a time: the product of EdgePlacements, slices and workload, as {@link
+ * PlacementJoin} keeps them. The product is never stored.
  *
  * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there. Nor does
  * it go where an upsync set of its space may carry it up, whichever placement has the set: it is born there.
@@ -30,7 +30,7 @@ export interface Source {
   readonly implied: boolean
 }
 
-/** What has an object in a mailbox: a placement of a space. */
+/** Reason of an object's presence in a mailbox: a placement of a space. */
 export interface Cause {
   readonly space: string
   readonly placement?: string
@@ -207,7 +207,7 @@ export class PlacementProduct {
     return false
   }
 
-  /** Looks whether a placement brings anything anywhere that counts, one object and cluster at a time: `true` when it does. */
+  /** Steps over one object and cluster each; `true` once the placement brings something that counts. */
   *carrying(id: string, name: string, counts: (key: string) => boolean): Generator<boolean> {
     const space = this.spaces.get(id)
     const lead = space?.leads.get(name)
@@ -264,7 +264,7 @@ export class PlacementProduct {
     return false
   }
 
-  /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
+  /** Upsync of a mailbox: the sets of every placement that leads there, as far as they are granted. */
   upsyncOf(mailbox: string): UpsyncShare {
     const bySpace = new Map<string, SpaceSets>()
     for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
@@ -395,7 +395,7 @@ export class PlacementProduct {
     return carried.includes(undefined) || this.choice.isUnsure(approach, fact)
   }
 
-  /** Of a placement that leads to the mailbox. */
+  /** Approach of a placement that leads to the mailbox. */
   #approach(id: string, name: string, mailbox: string): Approach {
     const { specs, slices } = this.spaces.get(id)!
     return { space: id, spec: specs.get(name)!, ways: slices.get(name)!.get(mailbox)! }
@@ -452,7 +452,7 @@ export function destinations(space: Space, name: string): Ways {
   return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
 }
 
-/** Of claims on one object. */
+/** Order of claims on one object. */
 export function byAge(a: Source, b: Source): number {
   return claimOf(a) < claimOf(b) ? -1 : 1
 }

@@ -73,8 +73,7 @@ export class Readiness {
   }
 
   /**
-   * What a mailbox should hold is known only when every space that feeds it is known whole, and the inventory that it belongs
-   * to.
+   * The desired content of a mailbox is known only when its inventory and every space that feeds it are known whole.
    */
   knowsMailbox(mailbox: string): boolean {
     if (!this.#topologySynced) return false

@@ -1,7 +1,7 @@
 /**
- * Puts the slices of each placement together for the join. A destination counts while any slice has it. While a slice is missing,
- * or a snapshot is being told that brings one after the other, what the slices said before counts too: a destination that moves
- * between two of them, or one that is about to be told again, is no removal.
+ * Puts the slices of each placement together for the join. A destination counts while any slice has it. While a slice is missing, or a
+ * snapshot delivers one after the other, their former content counts too. A destination that moves between two of them, or that is yet to
+ * come again, is no removal.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { PLACEMENT_LABEL } from '../../../placement/words/placement.ts'
@@ -11,9 +11,9 @@ import type { Destination } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 interface Part {
-  /** What it says; what it said last, when it is gone. */
+  /** Its content; its last content, when it is gone. */
   rows: readonly Destination[]
-  /** What it said before the snapshot that is being told. */
+  /** Content before the present snapshot. */
   before: readonly Destination[]
   /** How many slices there are, if it is the first. */
   count: number
@@ -28,7 +28,7 @@ export class SliceSets {
   readonly #sets = new Map<string, Map<string, Map<string, Part>>>()
   /** The placement of each slice, by `space name`. */
   readonly #placements = new Map<string, string>()
-  /** Sets that are another in the snapshot that is being told; absent when none is. */
+  /** Sets that differ in the present snapshot; absent when none runs. */
   #changed: Map<string, readonly [space: string, placement: string]> | undefined
 
   constructor(join: Pick<PlacementJoin, 'setDestinations' | 'spec'>) {

@@ -1,6 +1,6 @@
 /**
- * When a workload space is followed no longer: it has no placement, and what it was told is taken back. Until then it is
- * followed; also a space that has lost its last placement while nobody was there.
+ * End of the watch over a workload space: it has no placement, and its feedback is withdrawn. Until then it is followed; also a space that
+ * has lost its last placement while nobody was there.
  */
 import type { SpacePlaces } from '../../placedSource.ts'
 import { standsInMailbox } from '../../placedSource.ts'
@@ -17,7 +17,7 @@ export interface SpaceClosingDeps {
 
 export class SpaceClosing {
   readonly #deps: SpaceClosingDeps
-  /** How many objects of a space are being told something right now. */
+  /** Number of running reports to objects of a space. */
   readonly #reporting = new Map<string, number>()
   /** Spaces that are followed only to take back feedback of an earlier run. */
   readonly #leftovers = new Set<string>()
@@ -42,7 +42,7 @@ export class SpaceClosing {
     return true
   }
 
-  /** The space stays open while one of its objects is told something. */
+  /** The space stays open during a report to one of its objects. */
   async whileReporting<T>(space: string, report: () => Promise<T>): Promise<T> {
     this.#reporting.set(space, (this.#reporting.get(space) ?? 0) + 1)
     try {
@@ -55,14 +55,14 @@ export class SpaceClosing {
     }
   }
 
-  /** Whether it is known what the space holds, or that it says nothing: it is none that feeds others, or goes with all that it holds. */
+  /** Whether the content of the space is known, or without weight: the space feeds no mailbox, or goes with its whole content. */
   isFollowed(space: string): boolean {
     const { places, workloads } = this.#deps
     if (workloads.isSynced(space) || standsInMailbox(places, space) === true) return true
     return places.isDeleting(space) || places.pathOf(space) === undefined
   }
 
-  /** Of a space that may have lost its last placement while copies of it are there. */
+  /** For a space that may have lost its last placement while copies of it are there. */
   follow(space: string): void {
     this.#leftovers.add(space)
     this.#deps.workloads.open(space)

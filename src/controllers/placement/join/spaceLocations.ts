@@ -11,7 +11,7 @@ import type { PlacementJoin } from './placementJoin.ts'
 
 export interface SpaceLocation {
   readonly mailbox: string
-  /** Of all that the space has there; without colon. */
+  /** Label of all the space's objects there; without colon. */
   readonly label: string
   /** Name of the GrantedLocation. */
   readonly granted: string

@@ -16,17 +16,17 @@ export type Task =
     }
   /** The SyncerConfig of one mailbox. */
   | { readonly type: 'config'; readonly mailbox: string }
-  /** What is told of the cluster of one mailbox on its SyncTarget. */
+  /** Report on the cluster of one mailbox, on its SyncTarget. */
   | { readonly type: 'cluster'; readonly mailbox: string }
-  /** What one object in a workload space is told: count, errors, status. */
+  /** Report on one object in a workload space: count, errors, status. */
   | { readonly type: 'source'; readonly space: string; readonly key: string }
-  /** Who asked for one object that was carried up into a mailbox. */
+  /** Spaces whose sets match one upsynced object of a mailbox. */
   | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
   /** The status of one placement: whether all that it selects is placed, what holds it, and pauses. */
   | { readonly type: 'report'; readonly space: string; readonly name: string }
   /** The revisions of one placement with a rollout strategy, and their way to its clusters. */
   | { readonly type: 'rollout'; readonly space: string; readonly name: string }
-  /** What of a space is not wanted any more: whether it may go; queued behind the work which that caused. */
+  /** Judgement on a space's unwanted copies; queued behind the work that they caused. */
   | { readonly type: 'judge'; readonly space: string }
   /** A space lost its last placement; queued behind the work which that caused. */
   | { readonly type: 'close'; readonly space: string }
@@ -59,14 +59,14 @@ export function taskPlace(task: Task): Place {
   return task.type === 'copy' ? { part: task.mailbox, name: task.key } : { part: '', name: taskId(task) }
 }
 
-/** Whose requests the work waits for: the mailbox or space that it writes to. */
+/** The mailbox or space that the work writes to: the work waits for its requests. */
 export function taskParty(task: Task): string {
   return 'mailbox' in task ? task.mailbox : task.space
 }
 
 /**
- * In whose turn a task waits: what a space has placed is its own work in each mailbox, what a mailbox asks for by itself the
- * mailbox's. A space is let go of when nothing else is to be done for it.
+ * The turn in which a task waits. A space's placed objects are its own work in each mailbox; a mailbox's own needs are the mailbox's. A
+ * space is let go of when nothing else is to be done for it.
  */
 export function taskLane(task: Task): Lane {
   switch (task.type) {
@@ -89,8 +89,8 @@ export function taskLane(task: Task): Lane {
 }
 
 /**
- * Objects that go to one mailbox in a row, and so to all of them before the next ones do: their events reach those who follow it
- * together, and what they say is made once for all.
+ * Objects that go to one mailbox in a row, and so to all of them before the next ones do. Their events reach followers together, and their
+ * content is made once for all.
  */
 export const RUN = 32
 

@@ -1,6 +1,6 @@
 /**
- * Intakes that wait for an object amid which an earlier process ended: of a workload space, of a mailbox, or of all that spaces say of
- * placing. The EdgePlacements that wait with them report it. A space reads the names of its own objects only.
+ * Intakes that wait for an object amid which an earlier process ended: of a workload space, of a mailbox, or of the topology. The
+ * EdgePlacements that wait with them report it. A space reads the names of its own objects only.
  */
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'

@@ -1,6 +1,6 @@
 /**
- * Which of the ways to a mailbox an object takes: the first on which it may be placed; and whether upsync sets name it and may carry it
- * up on one of the ways. What they name and may not carry is placed like all else.
+ * The way of an object to a mailbox: the first on which it may be placed. Also whether upsync sets name it and may carry it up on one of
+ * the ways. Objects that they name without a right to go up are placed like all else.
  */
 import type { Allowance } from '../../../placement/consent/allowance.ts'
 import { type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
@@ -8,7 +8,7 @@ import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import type { ObjectFact } from './workload.ts'
 
-/** Who says what may go where. */
+/** Source of allowances. */
 export interface Consent {
   allowance(space: string, way: Destination): Allowance
   /** Whether any allowance may be uncertain. */
@@ -25,7 +25,7 @@ export interface Approach {
 
 export class WayChoice {
   readonly #consent: Consent
-  /** What leads to each mailbox, each combination once: thousands of clusters mostly share them. */
+  /** Allowances on the ways to each mailbox, each combination once: thousands of clusters mostly share them. */
   #allowances = new WeakMap<Ways, readonly (readonly Allowance[])[]>()
 
   constructor(consent: Consent) {
@@ -61,7 +61,7 @@ export class WayChoice {
     return this.#ledBy(space, ways).every(several => several.some(allowance => allowance.carriesUp(spec, fact)))
   }
 
-  /** What is allowed may be another now. */
+  /** Allowances may have changed. */
   forget(): void {
     this.#allowances = new WeakMap()
   }

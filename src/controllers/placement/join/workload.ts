@@ -13,7 +13,7 @@ import { resourceKey } from '../../../placement/words/names.ts'
 import { Dependents } from './dependents.ts'
 import { KindNames } from './kindNames.ts'
 
-/** What is remembered of each object of the space. */
+/** Retained facts about each object of the space. */
 export interface ObjectFact {
   readonly key: string
   readonly uid: string
@@ -36,7 +36,7 @@ export interface ObjectFact {
   readonly defines: readonly GroupResource[]
   /** As {@link Dependents} has them; absent when it has none. */
   readonly owners?: readonly string[]
-  /** Of a Secret that asks for a token: name of the ServiceAccount. */
+  /** Name of the ServiceAccount, for a Secret that requests a token. */
   readonly account?: string
   /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
   readonly handOverTo?: string
@@ -60,7 +60,7 @@ type OnSelection = (
   placement: string,
   key: string,
   change: 'joined' | 'changed' | Departure,
-  /** Of the change that was taken in, and of what is selected. */
+  /** Revision of the change, and of the selection. */
   revision: number,
 ) => void
 /** Whether the placement carries an object up: such an object is not placed, although its downsync matches. */
@@ -247,7 +247,9 @@ export class Workload {
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
   }
 
-  /** What is held back of a placement may be another now. Answers with what it selected before and selects no more. */
+  /**
+   * The held removals of a placement may have changed. Answers with the objects that it selected before and selects no more.
+   */
   matchAgain(name: string): string[] {
     this.#cause = 0
     const placement = this.#placements.get(name)
@@ -309,7 +311,7 @@ export class Workload {
     return { placements, wantedState: this.wantedState(key) }
   }
 
-  /** What the placements that name an object want of its state. */
+  /** Wishes about an object's state, of the placements that name it. */
   wantedState(key: string): WantedState | undefined {
     let wanted: WantedState | undefined
     for (const { explicit, spec } of this.#placements.values()) {

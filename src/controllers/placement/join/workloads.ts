@@ -34,14 +34,14 @@ import type { ObjectFact, Workload } from './workload.ts'
 
 export interface WorkloadsDeps {
   client: Client
-  /** Is told what their snapshots tell. */
+  /** Guards their snapshots. */
   guard?: KeyGuard | undefined
   logger: Logger
   clock: Clock
   random: () => number
   signal: AbortSignal
   cache: ObjectCache
-  /** Whose slices of the loop's time all their streams are taken in. */
+  /** Turns of the loop in which all their streams are taken in. */
   turns: WorkTurns
   join: Pick<PlacementJoin, 'workload' | 'observed' | 'objectGone'>
   kinds: Pick<ServedKinds, 'forget'>

@@ -14,7 +14,7 @@ export class CopiesInHand {
     this.#mailboxes = mailboxes
   }
 
-  /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
+  /** Copies of a space in some mailboxes, or of one key, wanted or not. */
   *ownedBy(space: string, mailboxes: readonly string[], only?: string): Generator<Task> {
     for (const mailbox of mailboxes) {
       const copies = this.#mailboxes.known(mailbox)?.copies
@@ -24,13 +24,13 @@ export class CopiesInHand {
     }
   }
 
-  /** What several spaces claim in a mailbox, or another than the owner. */
+  /** Copies in a mailbox that several spaces claim, or a space that is not the owner. */
   *contestedIn(mailbox: string): Generator<Task> {
     for (const [key, { owner }] of this.#mailboxes.known(mailbox)?.copies ?? [])
       if (isContested(this.#join.sourcesOf(mailbox, key), owner)) yield this.again(mailbox, key)
   }
 
-  /** Who claims copies. */
+  /** Spaces that claim copies. */
   *claimantsOf(copies: Iterable<{ readonly mailbox: string; readonly key: string }>): Generator<Task> {
     for (const { mailbox, key } of copies)
       for (const { space } of this.#join.sourcesOf(mailbox, key)) yield { type: 'source', space, key }

@@ -17,7 +17,7 @@ interface Unhealthy extends HealthVerdict {
 }
 
 export class CopyHealth {
-  /** By key; with those that are told to stand still. */
+  /** By key; includes suspended ones. */
   readonly #unhealthy = new Map<string, Unhealthy>()
 
   of(key: string): HealthVerdict {
@@ -31,7 +31,7 @@ export class CopyHealth {
     return verdict.content === content ? verdict : undefined
   }
 
-  /** Of these keys, those that are not healthy: looked for where there are fewer. */
+  /** The unhealthy ones of these keys: sought on the shorter side. */
   *unhealthyOf(keys: readonly string[], isOne: (key: string) => boolean): Generator<[string, HealthVerdict]> {
     if (keys.length < this.#unhealthy.size) {
       for (const key of keys) {

@@ -1,8 +1,8 @@
 /**
- * Ownership of the objects in a mailbox. Each has one owner, a workload space, and is that space's object alone: two are never
- * merged. The owner keeps it, whatever is written anywhere and however often the server starts, until that claim ends, the
- * inventory's administrator releases it, or the owner hands it over. Then the next claim takes the same copy over. Where a claim
- * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
+ * Ownership of the objects in a mailbox. Each has one owner, a workload space, and is that space's object alone: two are never merged. The
+ * owner keeps it, whatever is written anywhere and however often the server starts. It loses it when its claim ends, the inventory's
+ * administrator releases it, or the owner hands it over. Then the next claim takes the same copy over. Where a claim has ended, the brake
+ * and pauses keep the copy from others as they keep it from being deleted.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { CONFLICT_ANNOTATION, EXECUTING_COUNT_ANNOTATION } from '../../../placement/words/placement.ts'
@@ -38,8 +38,8 @@ export function byRight(
 }
 
 /**
- * Whether whoever has an object claims it no more, and nobody said that it is to be another's: it passes on as it would go if nobody
- * else claimed it. `claims` are all others, one at least; `handOverTo` says the owner's object.
+ * Whether the owner of an object claims it no more and no hand-over names another. The object then passes on as it would go without other
+ * claims. `claims` are all others, one at least; `handOverTo` is that of the owner's object.
  */
 export function isGivenUp(
   claims: readonly Source[],
@@ -96,14 +96,14 @@ export function standingOf({ join, mailbox: find, isKept }: StandingInputs, spac
     else if (join.destinationsOf(owner, key).has(destination.mailbox))
       others.push({ destination, owner, isKept: false })
     else if (isKept(owner, destination.mailbox, key)) others.push({ destination, owner, isKept: true })
-    // a claim that has ended is about to be taken over; where its copy cannot be changed so, no other space is to be asked
+    // a claim that has ended is about to be taken over; where its copy cannot be changed so, no other space can release it
     else if (mailbox?.refused.has(key)) own.push(destination)
     else certain = false
   }
   return { own, others, certain }
 }
 
-/** While not all is known, an object that is in conflict goes on saying what it says: it is told when it is known. */
+/** While facts are missing, an object in conflict keeps its count: the new one is reported when it is known. */
 export function executingCount({ own, certain }: Standing, { metadata: { annotations = {} } }: KubeObject): string {
   const known = certain || annotations[CONFLICT_ANNOTATION] === undefined
   return known ? String(own.length) : (annotations[EXECUTING_COUNT_ANNOTATION] ?? '0')

@@ -1,6 +1,6 @@
 /**
- * How long copies take on their way, stage by stage, for the server's metrics. Of each mailbox so many at a time are timed and no
- * more: what is placed in bulk is measured by its first ones.
+ * How long copies take on their way, stage by stage, for the server's metrics. Each mailbox times a bounded number at once: the first
+ * copies of a bulk stand for it.
  */
 
 import { Distribution } from '../../../apimachinery/distribution.ts'
@@ -117,7 +117,7 @@ export class CopyTimings {
     return one
   }
 
-  /** What never reports a status, and what fails, makes room for what comes. */
+  /** Copies that never report a status, and failed ones, make room for newer ones. */
   #makeRoom(): boolean {
     for (const keys of [this.#done, this.#failed]) {
       for (const key of keys) {

@@ -19,11 +19,11 @@ interface Judged {
   readonly fact: ObjectFact
   readonly adaptation: Adaptation
   readonly isRight: boolean
-  /** Of the object that is copied. */
+  /** Generation of the source. */
   readonly generation: number | undefined
 }
 
-/** What some copies have in common. */
+/** Common facts of some copies. */
 export class CopyLikeness {
   #sample: KubeObject | undefined
   readonly owner: string
@@ -43,12 +43,12 @@ export class CopyLikeness {
     this.isHealthy = healthOf(event.resource, silent).health === HEALTHY.health
   }
 
-  /** One of them, as long as that is known: of the others all is the same but which one they are, and what is reported of them. */
+  /** One of them, as long as it is known: the others differ in identity and in reported status only. */
   get sample(): KubeObject | undefined {
     return this.#sample
   }
 
-  /** What was found when one of them was held against that. */
+  /** Judgement on one of them against that. */
   judged(fact: ObjectFact, adaptation: Adaptation): Judged | undefined {
     const known = this.#judged
     return known?.fact === fact && sameAdaptation(known.adaptation, adaptation) ? known : undefined
@@ -80,7 +80,7 @@ export class Likenesses {
     weight: { limit: KEPT.bytes, of: likeness => likeness.bytes },
   })
 
-  /** What a copy is like that a snapshot tells; `undefined` of what is no copy, and where nobody can tell. */
+  /** Likeness of a copy in a snapshot; `undefined` for other objects, and where it is unknown. */
   of(event: StreamEvent): Likened | undefined {
     const like = event.likeness?.()
     if (!like) return undefined

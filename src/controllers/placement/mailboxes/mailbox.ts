@@ -1,6 +1,6 @@
 /**
- * One mailbox as it is: an index of the projected objects inside, what else is known of them, and how far its stream has told.
- * Who feeds it is {@link Mailboxes}.
+ * One mailbox as it is: an index of its projected objects, other facts about them, and the progress of its stream. {@link Mailboxes} feeds
+ * it.
  */
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
@@ -25,7 +25,7 @@ export interface CopyFact {
   readonly owner: string
   /** Whether this version is known to say what we want: then its event is no news. */
   readonly settled: boolean
-  /** As a snapshot told it. */
+  /** From a snapshot. */
   readonly likeness?: CopyLikeness | undefined
 }
 
@@ -33,9 +33,9 @@ export interface CopyFact {
 export interface CopyGenerations {
   readonly owner: string
   readonly uid: string
-  /** Of the copy; a later one says the same, or is put right. */
+  /** Generation of the copy; a later one has the same content, or is repaired. */
   readonly generation: number
-  /** Of the owner's object. */
+  /** Generation of the owner's object. */
   readonly source: number
 }
 
@@ -92,7 +92,7 @@ export class Mailbox {
   readonly health = new CopyHealth()
   /** Generations that copies say, of those whose status a space wants back: as written or found right in this run. */
   readonly generations = new Map<string, CopyGenerations>()
-  /** Why the mailbox does not take an object, for those that it refused when last asked. */
+  /** Reasons why the mailbox refused objects at their last write. */
   readonly refused = new Map<string, string>()
   /** How often an object was tried whose kind it does not serve, for those that wait. */
   readonly unserved = new Map<string, number>()
@@ -114,7 +114,7 @@ export class Mailbox {
   /** During a later snapshot: keys that were known before and are not in it yet. */
   #unseen: Set<string> | undefined
   #hasConfig = false
-  /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
+  /** Position up to which the mailbox's stream is complete; without end during a snapshot. */
   received = Number.POSITIVE_INFINITY
 
   constructor(name: string, space: string, timing: MailboxTiming = {}) {
@@ -139,8 +139,7 @@ export class Mailbox {
   }
 
   /**
-   * Whether what a read or write of ours answered is news: an answer may arrive after the stream has told of what came later,
-   * and must not bring back what is gone.
+   * Whether the answer to a read or write is news. It may arrive after later events of the stream, and must not restore a deleted copy.
    */
   isNews({ metadata }: KubeObject): boolean {
     return Number(metadata.resourceVersion) > this.received
@@ -209,7 +208,7 @@ export class Mailbox {
     return known?.settled === true && !this.isReading && known.resourceVersion === String(revision)
   }
 
-  /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
+  /** Whether the stream has delivered exactly this process's write: then no event is left to handle. */
   hasReceived(key: string, resourceVersion: string): boolean {
     const received = this.#writing.get(key)
     if (received === undefined || String(received.revision) !== resourceVersion) return false
@@ -217,7 +216,7 @@ export class Mailbox {
     return true
   }
 
-  /** The write is over: what was told meanwhile that was not ours. */
+  /** The write is over: answers with the latest foreign event meanwhile. */
   end(key: string): StreamEvent | undefined {
     const received = this.#writing.get(key)
     this.#writing.delete(key)
@@ -231,7 +230,7 @@ export class Mailbox {
     return received
   }
 
-  /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */
+  /** Forgets a copy that was found gone, unless the stream has delivered a newer one meanwhile. */
   forget(key: string, known: CopyFact | undefined): void {
     if (known && this.copies.get(key) === known) this.copies.delete(key)
   }

@@ -1,7 +1,6 @@
 /**
- * The mailboxes as they are: which Workspaces are ready, and for each an index of the projected objects inside, fed by one
- * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
- * arrives) goes to the listener, and to those who follow copies.
+ * The mailboxes as they are: which Workspaces are ready, and for each an index of the projected objects inside, fed by one stream per
+ * mailbox. Events of a mailbox (edits and deletions of copies, newly served kinds, statuses) go to the listener and to followers of copies.
  */
 
 import type { GroupResource, KubeObject } from '../../../apimachinery/object.ts'
@@ -44,14 +43,14 @@ import { isEmptyIn, Mailbox, type MailboxListener, SYNCER_CONFIG_KEY } from './m
 
 export interface MailboxesDeps {
   client: Client
-  /** Is told what their snapshots tell. */
+  /** Guards their snapshots. */
   guard?: KeyGuard | undefined
   logger: Logger
   clock: Clock
   random: () => number
   signal: AbortSignal
   cache: ObjectCache
-  /** Whose slices of the loop's time all their streams are taken in. */
+  /** Turns of the loop in which all their streams are taken in. */
   turns: WorkTurns
   /** Objects for which the intake of a mailbox waits, none once it goes on. */
   waits?: (mailbox: string, objects: readonly Waiting[]) => void
@@ -78,7 +77,7 @@ export class Mailboxes {
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
   readonly #names = new InternedNames()
-  /** The one whose health was asked for last. */
+  /** The object with the latest judgement on its health. */
   #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict; content?: string } | undefined
 
   constructor(deps: MailboxesDeps, listener: MailboxListener, signals: MailboxSignals) {
@@ -121,20 +120,20 @@ export class Mailboxes {
     this.#signals.mailboxChanged.send(name, 'closed')
   }
 
-  /** A write of ours into the mailbox is over: what was told of the object meanwhile is looked at now, unless it is that. */
+  /** This process's write into the mailbox is over: a foreign event of the object meanwhile is handled now. */
   written(mailbox: Mailbox, key: string): void {
     const received = mailbox.end(key)
     if (received) this.#look(mailbox, key, received)
   }
 
-  /** What a write of ours made, or was found right: what follows from that beside its content. */
+  /** Follows up on this process's write, or on a copy that was right: consequences beside its content. */
   wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
     mailbox.others.delete(key)
     this.#carriedGone(mailbox, key)
     this.#noteState(mailbox, key, object, claims)
   }
 
-  /** What mailboxes have told was looked at: what of it was kept for that is forgotten, unless one is telling. */
+  /** The changes of mailboxes were handled: facts kept for that are forgotten, unless a snapshot runs. */
   looked(): void {
     for (const mailbox of this.all()) if (mailbox.isReading) return
     this.#likenesses.clear()
@@ -252,7 +251,7 @@ export class Mailboxes {
     const { object } = event
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     if (isProjected(object)) {
-      // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
+      // once known, the owner changes by this server's own writes alone: no edit in the mailbox gives an object away
       const owner = known?.owner || mailbox.lostOwners.get(key) || ownerOf(object)
       if (!known || known.uid !== uid) mailbox.changes.changed(key, revision)
       const settled = known?.resourceVersion === resourceVersion && known.settled
@@ -288,7 +287,7 @@ export class Mailboxes {
     this.#listener.definesOther(mailbox)
   }
 
-  /** Whoever looks at the state of copies is told of this one's. */
+  /** Followers of copy states get this one's. */
   #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly ClaimedBy[]): void {
     this.#signals.copyChanged.send(mailbox.name, key, 'status', claims)
     const judged = this.#judge(key, object)
@@ -296,7 +295,7 @@ export class Mailboxes {
       this.#signals.copyChanged.send(mailbox.name, key, 'health')
   }
 
-  /** Of copies that say the same many are written in a row. */
+  /** Copies of equal content are written in a row. */
   #judge(key: string, object: Readonly<KubeObject>): { readonly verdict: HealthVerdict; content?: string } {
     if (this.#judged?.object !== object) this.#judged = { object, verdict: healthOf(parseObjectKey(key), object) }
     return this.#judged

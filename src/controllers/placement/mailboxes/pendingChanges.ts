@@ -2,8 +2,8 @@
  * Pending changes of one mailbox: copies whose desired content changed, with revisions, until the syncer has processed them. Statuses that
  * come back do not count, and cost nothing here.
  *
- * Revisions are the store's, so nothing has to be kept for a restart: a copy that is seen for the first time counts from the
- * revision that it has, which is never too early.
+ * Revisions are the store's, so a restart needs no records. A copy that is seen for the first time counts from its present revision, which
+ * is never too early.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { CopyTimings } from './copyTimings.ts'
@@ -85,7 +85,7 @@ export class PendingChanges {
     if (!this.#named.has(key)) this.#reportedBehind.add(key)
   }
 
-  /** Whether a report said so; once. */
+  /** Whether a report counted it as behind; once. */
   wasReportedBehind(key: string): boolean {
     return this.#reportedBehind.delete(key)
   }

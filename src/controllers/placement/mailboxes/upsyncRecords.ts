@@ -1,6 +1,6 @@
 /**
- * Says on each object that was carried up into a mailbox which spaces asked for it. Only the center says that, as only it knows
- * whose sets a SyncerConfig is made of.
+ * Records on each upsynced object of a mailbox which spaces request it. Only the center says that, as only it knows whose sets a
+ * SyncerConfig is made of.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
@@ -25,7 +25,7 @@ export class UpsyncRecords {
     this.#join = join
   }
 
-  /** From now on the mailbox's syncer is asked for this. */
+  /** From now on the mailbox's syncer gets this share. */
   setShare(mailbox: Mailbox, share: UpsyncShare): void {
     const before = mailbox.share
     mailbox.share = share
@@ -64,7 +64,7 @@ export class UpsyncRecords {
   }
 }
 
-/** Of a CRD's name: it comes along with the objects that it defines. */
+/** Kind in a CRD's name: the CRD comes along with the objects that it defines. */
 function kindOf(name: string): { group: string; resource: string } {
   const [resource = '', ...group] = name.split('.')
   return { group: group.join('.'), resource }

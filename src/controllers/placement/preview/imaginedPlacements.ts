@@ -34,7 +34,7 @@ export interface ImaginedPlacement {
 export interface ImaginedPlacementsDeps {
   client: Client
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'createdAt'>
-  /** Who says where placements would lead; `undefined`: nobody. */
+  /** Resolver of the destinations of placements; `undefined`: none. */
   where: () => ((...asked: Parameters<WhereAnswerer>) => Steps<WouldLead | undefined>) | undefined
   now: () => number
 }
@@ -66,7 +66,7 @@ export async function imaginedPlacements(
   return found
 }
 
-/** Who says which ways to a mailbox placements with upsync sets would have. */
+/** Answers which ways to a mailbox placements with upsync sets would have. */
 export function imaginedCarriers(
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'placementNames'>,
   space: string,

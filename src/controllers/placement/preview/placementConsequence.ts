@@ -1,7 +1,6 @@
 /**
- * What an EdgePlacement that is about to be written would lead to, for the warning that its author gets: whether it leads nowhere, and how
- * many copies leave clusters. It is counted as in a preview, of what the placement selects now, and with a bound of work: no write waits
- * long for it, whatever it moves.
+ * Consequence of a write of an EdgePlacement, for its author's warning: whether it leads nowhere, and how many copies leave clusters. It is
+ * counted as in a preview, over the present selection and within a bound of work: no write waits long for it.
  */
 import { objects } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -92,7 +91,7 @@ function most(weight: number): number {
   return Math.floor(MAX_CONSEQUENCE_WORK / (1 + weight))
 }
 
-/** What comes of the steps; `undefined`: there are more. */
+/** Result of the steps; `undefined`: there are more. */
 function* atMost<T>(steps: Steps<T>, count: number): Steps<T | undefined> {
   for (let i = 0; i < count; i++) {
     const { done, value } = steps.next()

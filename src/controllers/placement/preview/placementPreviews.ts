@@ -1,10 +1,10 @@
 /**
- * What would change where if objects of a workload space were written: the translator's own selection, consent, ownership,
- * customization and projection, asked about objects that are not stored. Writes nothing and tells nobody.
+ * Effects of a write of workload objects: the translator's own selection, consent, ownership, customization and projection, over objects
+ * that are not stored. Writes and notifies nothing.
  *
- * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers, and what its
- * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say, or the
- * where-resolver of one whose location selectors would be others.
+ * Only the objects of the preview are imagined, with the moves of its EdgePlacements and Customizers. Each sees the others' labels of
+ * Namespaces and Customizers. The rest of the world is as it is. A placement leads where its slices lead; the where-resolver answers for
+ * one with other location selectors.
  */
 import { randomBytes } from 'node:crypto'
 import { StatusError } from '../../../apimachinery/errors.ts'
@@ -152,7 +152,7 @@ export class PlacementPreviews implements PreviewReceiver {
     }
   }
 
-  /** What the space holds: read now where it is not followed and a placement of the question would place of it. */
+  /** Content of the space: read now where it is not followed and a placement of the question would place objects of it. */
   async #stored(
     request: PreviewRequest,
     placements: Moves['placements'],
@@ -193,7 +193,7 @@ export class PlacementPreviews implements PreviewReceiver {
     const deps: SourceReaderDeps = {
       client,
       cache: new ObjectCache(1),
-      // whoever asked may have gone
+      // the caller may have gone
       turns: { begin: owner => request.work ?? turns.begin(owner) },
       location,
       schema,
@@ -284,14 +284,14 @@ export class PlacementPreviews implements PreviewReceiver {
       placements,
       groups: findings.groups(),
       ...(live && { live }),
-      // what is not known is not told in numbers
+      // an unknown is not reported in numbers
       ...(message !== undefined && unknown === undefined && { message }),
       ...(moves && unknown === undefined && { moves }),
       ...(unknown !== undefined && { unknown }),
     }
   }
 
-  /** What clusters hold of it now. */
+  /** Present content in the clusters. */
   async #live({ groups, disclosure }: Scene, live: PreviewLive, imagined: Imagined): Promise<PreviewGroup[]> {
     const { space, fact, object } = imagined
     const findings = groups.begin(object)
@@ -328,7 +328,7 @@ export class PlacementPreviews implements PreviewReceiver {
     return [...new Set([...join.placementNames(space), ...moves.placements.keys()])].filter(selects).sort()
   }
 
-  /** Where it would go, by mailbox; where grants do not let it is told. */
+  /** Destinations by mailbox; includes refusals by grants. */
   #wanted(
     { moves }: Scene,
     { space, fact }: Imagined,
@@ -383,7 +383,7 @@ function imaginedJoin(
   }
 }
 
-/** What is not known of what an EdgePlacement moves. */
+/** Unknown part of an EdgePlacement's moves. */
 function unknownOf(
   { resource, object }: PreviewedObject,
   { moves: { placements }, holdsTooMuch }: Scene,

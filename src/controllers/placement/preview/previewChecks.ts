@@ -1,7 +1,6 @@
 /**
- * Whether a mailbox would take the copy that a preview makes: by a dry run of its write, so that it is judged by the validation that
- * copies get. What is customized alone has to be asked: all else is as it was judged in its own space. Clusters whose copies say
- * the same are asked once.
+ * Whether a mailbox would take the copy of a preview: a dry run of its write applies the validation of copies. Only customized copies need
+ * it: all others were judged in their own space. Clusters with equal copies share one run.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { JsonDigests } from '../../../apimachinery/jsonDigests.ts'

@@ -1,6 +1,6 @@
 /**
- * What a preview may show. Spaces are told the labels of the Locations that they may place on, and not their annotations, which
- * are parameters of customization all the same. So content is shown only where it is what comes without them.
+ * Bounds on a preview's disclosure. Spaces see the labels of their allowed Locations, and not the annotations, which are parameters of
+ * customization all the same. Content is shown only where it is the same without them.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -78,7 +78,7 @@ export class PreviewDisclosure {
   }
 }
 
-/** The server's own say where an object is, which spaces are told. */
+/** The server's own marks for the place of an object, which spaces may see. */
 function isDisclosed([key]: [string, string]): boolean {
   return key.startsWith('kcp.io/')
 }

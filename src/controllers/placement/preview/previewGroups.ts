@@ -1,6 +1,6 @@
 /**
- * What a preview finds, gathered: clusters where the same becomes of an object are one group. Contents are shown without
- * bookkeeping, values of Secrets as hashes with a key of this preview alone, so that they can be compared and not guessed. Pure.
+ * Findings of a preview, grouped: clusters with the same effect on an object are one group. Contents are shown without bookkeeping. Values
+ * of Secrets are hashes with a key of this preview alone: they can be compared and not guessed. Pure.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { JsonDigests } from '../../../apimachinery/jsonDigests.ts'
@@ -53,7 +53,7 @@ const NO_ROOM = 'what would change is too much to be shown here; ask about fewer
 export class PreviewGroups {
   readonly #key = randomBytes(32)
   readonly #digests: JsonDigests
-  /** Of values of Secrets. */
+  /** Hashes of values of Secrets. */
   readonly #hashes = new WeakMap<object, Record<string, string>>()
   #bytesLeft = MAX_PREVIEW_CONTENT_BYTES
 
@@ -147,7 +147,7 @@ export class PreviewGroups {
   }
 }
 
-/** Of what is there, what is left to its cluster stays as it is there, and is not shown. */
+/** Fields of the present copy that are left to its cluster stay there and are not shown. */
 function changedIn({ before, after }: Content): Content {
   const left = after ? leftFieldsOf(after) : []
   if (before === undefined || after === undefined || left.length === 0) return { before, after }

@@ -1,6 +1,6 @@
 /**
- * What clusters hold of an object now, asked of their syncers, beside what is on its way there. Where nobody answers that is said, and
- * what the syncer last reported stands.
+ * Present content of an object in the clusters, from their syncers, beside the content that is on its way. A missing answer is reported,
+ * and the syncer's last report stands.
  */
 
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
@@ -42,14 +42,14 @@ interface Found {
 
 export interface LiveAsking {
   readonly wish: LiveWish
-  /** Of this preview alone. */
+  /** Key of this preview alone. */
   readonly hashKey: string
-  /** Whoever asks has gone. */
+  /** Aborts when the caller has gone. */
   readonly gone?: AbortSignal | undefined
   readonly work?: Rests | undefined
 }
 
-/** Of one preview. */
+/** Live content for one preview. */
 export class PreviewLive {
   readonly #deps: PreviewLiveDeps
   readonly #wish: LiveWish

@@ -1,6 +1,6 @@
 /**
- * Which stored objects of a space a question moves without asking about them: those that an EdgePlacement in it selects otherwise
- * than the stored one does, or leads elsewhere, and those that name a Customizer in it. Pure.
+ * Stored objects of a space that a question moves without containing them. Its EdgePlacement selects them otherwise than the stored one or
+ * leads elsewhere, or they name its Customizer. Pure.
  */
 
 import type { Steps } from '../../../apimachinery/steps.ts'
@@ -11,7 +11,7 @@ import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../../placement/words/placement
 import type { ObjectFact, Workload } from '../join/workload.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
 
-/** What of the join it asks. */
+/** Part of the join that it reads. */
 export interface Stored {
   readonly workload: Pick<Workload, 'get' | 'withCustomizer' | 'selects'> & { keys(): Iterable<string> }
 }

@@ -1,4 +1,4 @@
-/** What a preview is about: its objects as they would be, and what is decided once for all of them. */
+/** Subject of a preview: its objects as they would be, and decisions once for all of them. */
 import type { MovedCopies, PreviewedObject, PreviewRequest } from '../../../placement/desks/placementPreview.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -15,7 +15,7 @@ export interface Imagined extends PreviewedObject {
   readonly fact: ObjectFact
 }
 
-/** What is decided once for all objects of a preview. */
+/** Decisions once for all objects of a preview. */
 export interface Scene {
   readonly request: PreviewRequest
   readonly moves: Moves

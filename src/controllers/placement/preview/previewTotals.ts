@@ -1,6 +1,6 @@
 /**
- * How many copies EdgePlacements of a question would make and take away, in which clusters, of all that they move: the objects
- * that are shown are few of them. Membership alone is judged, no content. Pure.
+ * Number of copies that EdgePlacements of a question would make and take away, by cluster. It covers all objects that they move, of which
+ * few are shown. Membership alone is judged, no content. Pure.
  */
 
 import type { Steps } from '../../../apimachinery/steps.ts'
@@ -23,7 +23,7 @@ import { carriesOtherwise, type Moves } from './previewMoves.ts'
 
 export interface TotalsDeps {
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn' | 'carriersTo' | 'placementNames'>
-  /** What the space holds. */
+  /** Content of the space. */
   workload: Pick<Workload, 'get' | 'keys' | 'selectionOf'>
   mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownerOf'> | undefined
   /** Whether a copy that nobody wants any more stays all the same. */
@@ -42,11 +42,11 @@ interface Count {
   unknown: number
 }
 
-/** Of one EdgePlacement. */
+/** Totals of one EdgePlacement. */
 export interface Total {
   readonly byMailbox: ReadonlyMap<string, Readonly<Count>>
   readonly isPartial: boolean
-  /** Of what would be deleted. */
+  /** Whether the removals would be held. */
   readonly isHeld: boolean
 }
 
@@ -170,7 +170,7 @@ function* carriesThen(
   return false
 }
 
-/** What it selects because it defines the kind of others it goes on selecting, for what is asked of it is labels and names. */
+/** Objects that it selects as the definition of other selected ones, judged by labels and names. */
 function selectsThen(
   { before, spec }: ImaginedPlacement,
   fact: ObjectFact,

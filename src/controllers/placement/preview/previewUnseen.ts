@@ -1,7 +1,7 @@
 /**
- * What is told of an object that whoever asks may not get: where it goes, and never what it says. A Customizer of the question would
- * tell that too, guess by guess: what is replaced by what is there changes nothing, and where there is no such field it is invalid.
- * So with one all of that is told as one.
+ * Disclosure about an object that the caller may not get: its destinations, and never its content. A Customizer of the question would
+ * disclose that too, guess by guess. A replacement by the present value changes nothing, and one in a missing field is invalid. So with one
+ * all effects look the same.
  */
 
 import type { PreviewAction } from '../../../placement/desks/placementPreview.ts'

@@ -10,7 +10,7 @@ export function conflict(owner: string | undefined): Reason {
   }
 }
 
-/** Of an owner that places it no more. */
+/** Reason for an owner that places it no more. */
 export function keptConflict(owner: string): Reason {
   return {
     reason: 'ObjectConflict',

@@ -1,4 +1,4 @@
-/** What would become of one object in one cluster, as a preview finds it: what is on its way there beside what would be. */
+/** Effect on one object in one cluster, for a preview: the content that is on its way beside the future one. */
 
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -44,12 +44,12 @@ export interface PreviewedClustersDeps {
   facts: DecisionFacts
   retained: Pick<RetainedCopies, 'keeps'>
   mailbox: (name: string) => Mailbox | undefined
-  /** What its syncer says, by the mailbox's space. */
+  /** Outcome of its syncer, by the mailbox's space. */
   outcome: (space: string) => ClusterOutcome
   knowsMailbox: (name: string) => boolean
 }
 
-/** To know whether it may be shown, an object is customized without what may not be told, and so is what is there. */
+/** For the decision on disclosure, an object is customized without undisclosed parameters, and so is the present copy. */
 const CUSTOMIZED = 3
 
 interface Kept {
@@ -125,7 +125,7 @@ export class PreviewedClusters {
     if (!copy)
       return isShown ? await show('Create', location, { after: whole }) : findings.add('Create', location, HIDDEN)
     const showsThere = await disclosure.showsCopy(at, copy)
-    // whether a guess is right is nobody's business either: that is told only of what says the same as the stored object
+    // the result of a guess is undisclosed, too: it is shown only for content equal to the stored object's
     if (!(isShown && showsThere) && !(await this.#isAsStored(scene, imagined)))
       return findings.add('Update', location, MAY_BE_HIDDEN)
     if (!after) return findings.add('Unchanged', location)
@@ -167,7 +167,7 @@ export class PreviewedClusters {
     return { effect: 'Conflict', why: keptConflict(owner) }
   }
 
-  /** What is on its way is not what the cluster has, as far as its syncer says. */
+  /** Content on its way is not the cluster's, as far as its syncer reports. */
   #refusedIn({ space }: Mailbox, key: string): Reason | undefined {
     const { live, exceptions } = this.#deps.outcome(space)
     const exception = live ? exceptions.get(key) : undefined
@@ -201,7 +201,7 @@ export class PreviewedClusters {
     else findings.add('Delete', way, HIDDEN)
   }
 
-  /** What is on its way to the cluster. */
+  /** The copy on its way to the cluster. */
   async copyIn(mailbox: Mailbox, key: string, { fact }: Imagined): Promise<KubeObject | undefined> {
     const resource = mailbox.copies.get(key)?.resource ?? fact.resource
     const api = this.#deps.client.in(mailbox.space)

@@ -1,6 +1,6 @@
 /**
- * What a space holds that places nothing yet, read for one question: it is followed from its first EdgePlacement on, and who writes
- * that one wants to know before what it would place.
+ * Content of a space without placements, read for one question. A space is followed from its first EdgePlacement on, and its author wants
+ * the effects before.
  */
 import { StatusError } from '../../../apimachinery/errors.ts'
 import { jsonSizeInSteps } from '../../../apimachinery/jsonSize.ts'

@@ -1,15 +1,14 @@
 /**
- * The brake on deletions. A deletion by name passes, of an object as well as of an EdgePlacement with all that it had. Copies that are
- * unwanted for another reason (a selector, a label, a Location, a grant, a binding, a deleted Namespace, a restored store) pass
- * while they are few and leave no EdgePlacement empty. Else they are held: the copies stay, the EdgePlacements that had them
- * report it, and they go when one of these confirms just this.
+ * The brake on deletions. A deletion by name passes, of an object as well as of an EdgePlacement with all that it had. Copies may be
+ * unwanted for another reason: a selector, a label, a Location, a grant, a binding, a deleted Namespace, a restored store. They pass while
+ * they are few and leave no EdgePlacement empty. Else they are held: the copies stay, the EdgePlacements that had them report it, and they
+ * go when one of these confirms just this.
  *
  * A copy that another space waits for counts by number, too. It empties no EdgePlacement: the object stays in its cluster.
  *
- * Removals by a space's changes are judged after all work that these caused, so that the first copy does not go before the last one is
- * known. Removals found at a start are judged when all mailboxes are known, because deletions by name are not remembered.
- * A hold is no state that could be lost: it follows from the mailboxes. The time at which it began, which is part of its hash, is
- * read from the EdgePlacements.
+ * Removals by a space's changes are judged after all work that these caused: the last copy is known before the first one goes. Removals
+ * found at a start are judged when all mailboxes are known, because deletions by name are not remembered. A hold is no state that could be
+ * lost: it follows from the mailboxes. The time at which it began, which is part of its hash, is read from the EdgePlacements.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { KubeObject } from '../../../apimachinery/object.ts'
@@ -150,7 +149,7 @@ export class Brake {
     if (removal.state !== 'free') this.#deps.ask(removal.space)
   }
 
-  /** What has left a placement. What is named until all is known has left none, unless the placement is deleted by name. */
+  /** Copies that a placement has lost. A key that is named before all is known is no loss, unless the placement is deleted by name. */
   lost(space: string, placement: string, what: LostCopies): void {
     if (what.mailboxes.length === 0 || what.keys.length === 0) return
     if (!this.#looking && !this.#list.known(space)?.isDeparting(placement)) return
@@ -165,7 +164,7 @@ export class Brake {
     })
   }
 
-  /** What keeps copies of a space may be over. */
+  /** A reason that retains copies of a space may be over. */
   lookAgain(space: string): void {
     if (this.isPending(space)) this.#deps.ask(space)
   }
@@ -241,7 +240,7 @@ export class Brake {
     if (!going.has(namespace)) going.set(namespace, new Set(keys))
   }
 
-  /** What is held in a mailbox is so no more: what becomes of it is between its SyncTarget and its syncer, or it is emptied. */
+  /** Ends the hold over a mailbox: its content is between its SyncTarget and its syncer, or it is emptied. */
   mailboxLeaves(mailbox: string): void {
     const spaces = new Set<string>()
     for (const { space } of this.#list.in(mailbox)) spaces.add(space)
@@ -259,7 +258,7 @@ export class Brake {
     this.#holds.delete(space)
   }
 
-  /** What is held of a placement; `unknown` as long as nobody has looked. */
+  /** Held removals of a placement; `unknown` before the first judgement. */
   holdOf(space: string, placement: string): HeldRemovals | 'unknown' | undefined {
     const ledger = this.#list.known(space)
     if (ledger?.reported.has(placement)) return this.#holds.get(space)
@@ -271,7 +270,7 @@ export class Brake {
     return (this.#list.known(space)?.inherited.size ?? 0) > 0
   }
 
-  /** What of a space stays although it wants it no more. */
+  /** Copies of a space that stay although it wants them no more. */
   *stayingIn(space: string): Generator<Removal> {
     for (const removal of this.#list.known(space)?.removals ?? [])
       if (removal.state === 'held' || removal.isPaused) yield removal
@@ -284,7 +283,7 @@ export class Brake {
     return removal.state === 'held' ? 'held' : removal.isPaused ? 'paused' : undefined
   }
 
-  /** The hold of a space, and the first by name of the placements that are told of it. */
+  /** The hold of a space, and the first by name of the placements that report it. */
   holdIn(space: string): { readonly hold: HeldRemovals; readonly placement: string | undefined } | undefined {
     const hold = this.#holds.get(space)
     return hold && { hold, placement: [...(this.#list.known(space)?.reported ?? [])].sort()[0] }
@@ -387,7 +386,9 @@ export class Brake {
     return false
   }
 
-  /** What will go with Namespaces that are being deleted, until that is too much. The deletion of one ends with its last copy. */
+  /**
+   * Copies that will go with Namespaces under deletion, up to the bound. The deletion of one ends with its last copy.
+   */
   async #doomed(space: string, ledger: BrakeLedger): Promise<KeysByMailbox> {
     const doomed = new Map<string, Set<string>>()
     // also in mailboxes that are closed
@@ -412,7 +413,7 @@ export class Brake {
     return doomed
   }
 
-  /** Of what goes now, has gone lately, and is doomed. */
+  /** Judges the sum of present, recent and doomed removals. */
   #isTooMuch(space: string, byMailbox: Map<string, Set<string>>, doomed: KeysByMailbox): boolean {
     const remains = (name: string): boolean => this.#remains(space, name, key => doomed.get(name)?.has(key) === true)
     return isTooMuch({ byMailbox: joined(byMailbox, doomed), remains })
@@ -436,7 +437,7 @@ export class Brake {
     return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space === space && !source.implied)
   }
 
-  /** What of the held copies may go: all when it is confirmed; where nobody knows whose they were, when all who were asked are gone. */
+  /** Held copies that may go: all after a confirmation; those without known placements when all of the possible ones are gone. */
   #released(space: string, ledger: BrakeLedger, nowMs: number): Removal[] {
     const held = ledger.held()
     if (held.length === 0) return []
@@ -480,7 +481,7 @@ export class Brake {
     for (const name of new Set([...before, ...ledger.reported])) this.#deps.report(space, name)
   }
 
-  /** Whether somebody deleted by name what brought the copy, or nobody is left to be asked. */
+  /** Whether a deletion by name removed the cause of the copy, or no placement is left that could confirm. */
   #isOrdered({ space, mailbox, key, isOrphan, order }: Removal): boolean {
     const { join, isKnown, isGoing, isWhole, isEvicted } = this.#deps
     if (order || isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true

@@ -1,4 +1,4 @@
-/** What the brake remembers of one workload space. */
+/** The brake's memory of one workload space. */
 import { createHash } from 'node:crypto'
 import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { WINDOW_MS } from '../../../placement/brake/removalLimits.ts'
@@ -15,7 +15,7 @@ export interface Removal {
   readonly space: string
   readonly mailbox: string
   readonly key: string
-  /** Of the copy. */
+  /** Uid of the copy. */
   readonly uid: string
   /** It was found at the start, or in a mailbox that was closed before: nobody remembers which EdgePlacement had it. */
   readonly isFromStart: boolean
@@ -33,7 +33,7 @@ export interface Removal {
   order: Order | undefined
   /** When it was judged. */
   atMs: number
-  /** Of all that is said above; made when it is needed. */
+  /** Digest of the fields above; made when it is needed. */
   digest?: readonly [number, number]
 }
 
@@ -43,7 +43,7 @@ interface LostInMailboxes {
   readonly keys: Map<string, boolean>
 }
 
-/** What an EdgePlacement may have had, and has no more. */
+/** Keys that an EdgePlacement may have had, and has no more. */
 interface Lost {
   readonly placement: string
   order: Order | undefined
@@ -55,7 +55,7 @@ interface Lost {
 
 export class BrakeLedger {
   readonly removals = new Set<Removal>()
-  /** What was lost since all of it was last looked at. */
+  /** Losses since the last whole look. */
   readonly #lost: Lost[] = []
   /** Sources that are not to be placed any more, and were not deleted. */
   readonly withdrawn = new Set<string>()
@@ -63,9 +63,9 @@ export class BrakeLedger {
   readonly going = new Map<string, Set<string>>()
   /** EdgePlacements that say that there is a hold. */
   reported = new Set<string>()
-  /** Those that are asked about copies of which nobody knows whose they were. */
+  /** Placements that confirm copies without known placements. */
   readonly askers = new Set<string>()
-  /** Those that an earlier run told, and since when. */
+  /** Placements with a hold of an earlier run, and its time. */
   readonly inherited = new Map<string, string>()
   /** The hash that each EdgePlacement confirms. */
   readonly confirmed = new Map<string, string>()
@@ -73,9 +73,9 @@ export class BrakeLedger {
   since: string | undefined
   /** Mailboxes that were not open when the space lost something there: what they hold then is looked at when they are. */
   readonly unseen = new Set<string>()
-  /** A judgement was asked for in this turn of the loop. */
+  /** A judgement is scheduled in this turn of the loop. */
   isAsked = false
-  /** What went lately, the last time it did so: a copy counts once. */
+  /** Latest removals by copy: a copy counts once. */
   readonly #gone = new Map<string, { readonly atMs: number; readonly mailbox: string; readonly key: string }>()
 
   isEmpty(nowMs: number): boolean {
@@ -89,7 +89,7 @@ export class BrakeLedger {
     return this.removals.size > 0 || this.#lost.length > 0
   }
 
-  /** An EdgePlacement is to be told of no hold any more. */
+  /** An EdgePlacement reports no hold any more. */
   forget(placement: string): void {
     this.confirmed.delete(placement)
     this.inherited.delete(placement)
@@ -154,7 +154,7 @@ export class BrakeLedger {
     this.#gone.set(id, { atMs: nowMs, mailbox, key })
   }
 
-  /** What went or was to go within the window, by mailbox. */
+  /** Removals within the window, done or due, by mailbox. */
   recent(nowMs: number): Map<string, Set<string>> {
     for (const [id, { atMs }] of this.#gone) {
       if (nowMs - atMs < WINDOW_MS) break
@@ -214,7 +214,7 @@ export function digestOf(removal: Removal): readonly [number, number] {
   return removal.digest
 }
 
-/** What is held, as an EdgePlacement is told. */
+/** A hold, as an EdgePlacement reports it. */
 export interface HeldRemovals {
   readonly since: string
   readonly hash: string
@@ -231,7 +231,7 @@ export function holdOf(held: readonly Removal[], since: string): HeldRemovals {
   return { since, hash: planHash(held, since), copies: held.length, clusters, examples: firstOf(held) }
 }
 
-/** Of thousands: the first by name. */
+/** First of thousands, by name. */
 function firstOf(removals: readonly Removal[]): Removal[] {
   const precedes = (a: Removal, b: Removal) => a.key < b.key || (a.key === b.key && a.mailbox < b.mailbox)
   const first: Removal[] = []

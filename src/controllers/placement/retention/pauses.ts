@@ -1,9 +1,9 @@
 /**
- * What is to stay in the mailboxes as it is: what a paused EdgePlacement places, a paused object, and all that is at a paused
- * Location. Nothing of it is written and nothing is deleted; when the pause ends, all of it is looked at again.
+ * Content of mailboxes that pauses retain: a paused EdgePlacement's copies, a paused object, all objects at a paused Location. Nothing of
+ * it is written and nothing is deleted; when the pause ends, all of it is looked at again.
  *
- * What is deleted by name under a paused EdgePlacement waits, too: it takes no copy away. Which placement brought a copy that
- * nobody claims is not known for ever, so those of a space wait where a paused one of the space leads.
+ * A deletion by name under a paused EdgePlacement waits, too: it takes no copy away. The placement behind an unclaimed copy is not known
+ * for ever. Unclaimed copies of a space so wait wherever a paused placement of the space leads.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'

@@ -40,7 +40,7 @@ export class RetainedCopies {
     return this.#deps.brake.staysAs(space, mailbox, key) !== undefined
   }
 
-  /** Of those behind a pause, what a placement is told of. */
+  /** Copies behind a pause that a placement reports. */
   behindPauseOf(space: string, placement: string, leadsTo: (mailbox: string) => boolean): number {
     const { join, pauses } = this.#deps
     const isPaused = join.spec(space, placement)?.isPaused === true
@@ -52,7 +52,7 @@ export class RetainedCopies {
     return count
   }
 
-  /** What is said of a copy that nobody places; `undefined`: it is none that stays. */
+  /** Verdict on a copy without a claim; `undefined`: it does not stay. */
   verdict(space: string, mailbox: string, key: string): CopyVerdict | undefined {
     if (!this.#stands(space, mailbox, key)) return undefined
     const as = this.#deps.brake.staysAs(space, mailbox, key)

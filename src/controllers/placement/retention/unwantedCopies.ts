@@ -1,7 +1,6 @@
 /**
- * All copies that their space wants no more: one list. A copy stays on it until it is wanted again or gone, whatever keeps it
- * meanwhile. What has left an EdgePlacement is put on it before anything is judged, so that no judgement depends on how far the
- * work on single copies is.
+ * All copies that their space wants no more: one list. A copy stays on it until it is wanted again or gone, whatever keeps it meanwhile.
+ * The losses of an EdgePlacement enter it before any judgement: no judgement depends on the progress of single copies.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
@@ -53,7 +52,7 @@ export class UnwantedCopies {
     return ledger
   }
 
-  /** Of a space of which nothing is on the list. */
+  /** Forgets a space without entries. */
   forget(space: string): void {
     if (this.#ledgers.get(space)?.isPending === false) this.#ledgers.delete(space)
   }
@@ -140,7 +139,7 @@ export class UnwantedCopies {
     ledger.settleLost(all)
   }
 
-  /** Of what mailboxes hold that were closed meanwhile nobody remembers who had it. */
+  /** Copies in mailboxes that were closed meanwhile have no known placement. */
   async #lookAtUnseen(space: string, ledger: BrakeLedger): Promise<void> {
     const { mailbox: find, isLeaving } = this.#deps
     for (const name of [...ledger.unseen]) {
@@ -180,7 +179,7 @@ export class UnwantedCopies {
     }
   }
 
-  /** Forgets what is wanted again, or gone. What a closed mailbox holds is there when it is opened again. */
+  /** Forgets what is wanted again, or gone. Content of a closed mailbox appears when it is opened again. */
   async #refresh(ledger: BrakeLedger): Promise<void> {
     let work = 0
     for (const removal of [...ledger.removals]) {

@@ -24,7 +24,7 @@ export interface ContentRow {
 }
 
 export interface Revision {
-  /** Who made it. */
+  /** Author of the revision. */
   readonly by: string
   /** Objects in it. */
   readonly objects: number

@@ -57,7 +57,7 @@ export type MailboxChange =
   | 'closed'
   /** All that it holds is known (again). */
   | 'known'
-  /** What it may hold: a pause, or its SyncTarget. */
+  /** Holders of copies: a pause, or its SyncTarget. */
   | 'gate'
   /** The report of its syncer. */
   | 'outcome'
@@ -102,7 +102,7 @@ export interface ClaimedBy {
 }
 
 export class Signals {
-  /** What a space may send on some ways may be another now. `undefined`: any space. */
+  /** The rights of a space on some ways may have changed. `undefined`: any space. */
   readonly consentChanged = new Signal<[space: string | undefined, through: (way: Destination) => boolean]>()
   /** All is known of: the topology, a space, the start; or all copies of a space that may have to change are named. */
   readonly known = new Signal<[what: 'topology' | 'space' | 'start' | 'named', space: string]>()
@@ -124,6 +124,6 @@ export class Signals {
   >()
   /** A mailbox changed, and any of its copies may have. */
   readonly mailboxChanged = new Signal<[mailbox: string, what: MailboxChange]>()
-  /** What a space says of placing, beside its objects. */
+  /** Changes of a space's topology, beside its objects. */
   readonly spaceChanged = new Signal<[space: string, what: SpaceChange, name: string]>()
 }

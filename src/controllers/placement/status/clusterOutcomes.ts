@@ -1,6 +1,6 @@
 /**
- * What syncers say became of what is in their mailboxes, held in memory for as long as they say it: a syncer that falls silent
- * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
+ * Outcomes of the content of mailboxes, as syncers report them, in memory while the syncer lives. A silent syncer takes its reports with
+ * it, and a restarted center requests whole ones. A report costs its own size.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
@@ -20,11 +20,11 @@ import { objectKey } from '../../../placement/words/names.ts'
 
 export interface ClusterOutcomesDeps {
   clock: Clock
-  /** What is known of a mailbox, by its space, may be something else now: of these keys, or of all. */
+  /** The outcome of a mailbox, by its space, may have changed: for these keys, or for all. */
   changed: (space: string, keys: readonly string[] | 'all') => void
   /** Whether it matters how far the syncer of a mailbox is: something waits to be looked at. Default: always. */
   isAwaited?: ((space: string) => boolean) | undefined
-  /** Of the center. Default: one that no other process has. */
+  /** Epoch of the center. Default: one that no other process has. */
   epoch?: string | undefined
 }
 
@@ -40,11 +40,11 @@ interface Session {
   offer: Offer | undefined
   reportedAtMs: number
   live: boolean
-  /** Of the timer that ends the wait for its next word; absent while none runs. */
+  /** Handle of the timer that ends the wait for its next report; absent while none runs. */
   cancel: (() => void) | undefined
 }
 
-/** A time ahead by less is shown as it was said. */
+/** A time ahead by less is shown unchanged. */
 const CLOCKS_DIFFER_MS = 60_000
 /** No syncer has run for longer. */
 const LONGEST_MS = 5 * 365 * 86_400_000
@@ -88,7 +88,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       keys.push(id)
     }
     if (exceptions.size > MAX_EXCEPTIONS) {
-      // it lost count, and what is said from here on has to be whole
+      // it lost count, and its next report has to be whole
       this.#end(space)
       this.#deps.changed(space, 'all')
       return { epoch: this.epoch, again: true }
@@ -179,7 +179,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
   }
 }
 
-/** By the cluster's clock, which may be wrong: what cannot be is since it was first heard. */
+/** By the cluster's clock, which may be wrong: an impossible time gives way to the first report's. */
 function withTime(one: Exception, before: Exception | undefined, nowMs: number): Exception {
   const sinceMs = Date.parse(one.since)
   if (sinceMs <= nowMs + CLOCKS_DIFFER_MS && sinceMs > nowMs - LONGEST_MS) return one

@@ -1,8 +1,8 @@
 /**
- * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, what it
- * could not do, by reason, which versions cluster and syncer are, and which kinds the cluster offers. At most once in five seconds for
- * each, and only when it is another thing than before. A cluster is behind after these five seconds: a change that arrives at once in
- * a thousand clusters is no news of any of them. That its syncer does not reach it, or does again, is told in an Event, too.
+ * Reports on each SyncTarget how its cluster keeps up: copies behind and since when, failures by reason, versions of cluster and syncer,
+ * offered kinds. At most once in five seconds for each, and only when it is another thing than before. A cluster is behind after these five
+ * seconds: a change that arrives at once in a thousand clusters is no news of any of them. An Event, too, reports that its syncer does not
+ * reach it, or does again.
  */
 import { at, str } from '../../../apimachinery/fields.ts'
 import { groupResourceName, isRecord } from '../../../apimachinery/object.ts'
@@ -46,7 +46,7 @@ export interface ClusterReportsDeps {
 const INTERVAL_MS = 5000
 /** For the time of an eviction: a timer bears no longer one. */
 const LONGEST_WAIT_MS = 3_600_000
-/** More reasons than these are told as one. */
+/** More reasons than these are reported as one. */
 const MAX_REASONS = 20
 const EXAMPLES = 5
 
@@ -117,7 +117,7 @@ export class ClusterReports {
     const heldDeletions = reported.live ? heldDeletionsOf(reported) : at(known, 'heldDeletions')
     // what stands there may be from the archive
     const sinceRestore = reported.live && reported.compared ? this.#deps.restoredAt?.() : undefined
-    // of a cluster whose syncer is silent it stays as it said last
+    // the last report stands for a cluster whose syncer is silent
     const isReachable = reported.live ? reported.unreachable !== true : wasReachable
     const unreachableSince = isReachable
       ? undefined
@@ -136,7 +136,7 @@ export class ClusterReports {
     const next = eviction && eviction.remaining > 0 ? laterOf(INTERVAL_MS) : later
     const syncedResources = synced ?? at(target.status, 'syncedResources')
     const versions = reported.versions ?? at(target.status, 'versions')
-    // a cluster of which nothing was ever heard has nothing to tell
+    // a cluster without any report so far needs none here
     const isSame =
       equalJson(news, known) &&
       equalJson(versions, at(target.status, 'versions')) &&
@@ -162,7 +162,7 @@ export class ClusterReports {
         ...(synced && { syncedResources: synced }),
       },
     }
-    // before the status says it, as nobody would tell afterwards; told twice it is the same Event
+    // before the status has it, as no later step would record it; recorded twice it is the same Event
     if (isReachable !== wasReachable) await events.record(space, target, isReachable ? REACHABLE : UNREACHABLE)
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
@@ -181,7 +181,7 @@ function untilEviction(evictAtMs = Number.POSITIVE_INFINITY, nowMs: number): num
   return waitMs > 0 && Number.isFinite(waitMs) ? Math.min(waitMs, LONGEST_WAIT_MS) : undefined
 }
 
-/** Of so many copies: a syncer that counts more than there are has miscounted. */
+/** Bounded by the number of copies: a syncer that counts more than there are has miscounted. */
 function failuresOf(
   { exceptions, unlisted }: ClusterOutcome,
   copies: number,

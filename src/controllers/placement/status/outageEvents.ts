@@ -1,14 +1,14 @@
 /**
- * Events on an EdgePlacement when clusters that it leads to fall silent, one for all that are silent at a time, and one when all of these
- * are back. An outage shorter than the SyncTarget's grace period is not reported: syncers restart and connections break. A cluster
- * that has not connected to this server yet is not reported either: after a start most have not.
+ * Events on an EdgePlacement when its clusters fall silent, one for all at a time. One more comes when all of these are back. An outage
+ * shorter than the SyncTarget's grace period is not reported: syncers restart and connections break. A cluster that has not connected to
+ * this server yet is not reported either: after a start most have not.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
 import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
 import { SILENCE_MS } from '../../mailbox/syncerConnections.ts'
 
-/** Clusters of a placement that were heard, and are not now: their Locations, as messages name them, by mailbox. */
+/** Clusters of a placement that reported earlier and are silent now: their Locations, as messages name them, by mailbox. */
 export type Fallen = ReadonlyMap<string, string>
 
 export interface OutageEventsDeps {
@@ -16,11 +16,11 @@ export interface OutageEventsDeps {
   clock: Clock
 }
 
-/** Of a placement: mailboxes, each in one of both. */
+/** Outage of a placement: mailboxes, each in one of both. */
 interface Outage {
-  /** Since when those are silent of which nothing was told, the first one first. */
+  /** Start of each unreported silence, the earliest first. */
   readonly sinceMs: Map<string, number>
-  /** Those of which it is told, until it is told that all of them are back. */
+  /** Silent clusters with a report, until all of them are back. */
   reported: ReadonlySet<string>
 }
 

@@ -81,7 +81,7 @@ function placedBy(...refusals: readonly (Reason | undefined)[]): Finding {
   return { status: 'False', reason: first.reason, message: all.map(({ message }) => message).join('. ') }
 }
 
-/** Clusters that run what nobody places any more do not have what was asked for. */
+/** Clusters that run unwanted copies do not have the desired content. */
 function unlessMoreStays(found: Finding, held: number, behindPause: number): Finding {
   const copies = held > 0 ? held : behindPause
   if (copies === 0 || (found.status !== 'True' && found.reason !== NOT_RESOLVED)) return found
@@ -122,7 +122,7 @@ const BY_RUNG = ROWS.toSorted(([, a], [, b]) => a.rung - b.rung)
 const silentAt = (silent: readonly string[]): string => `silent clusters: ${silent.join(', ')}`
 const TOO_MUCH = `more is wrong in a cluster than the ${MAX_EXCEPTIONS} objects that its syncer names, and the unknown may be part of it`
 
-/** Health is said of what is applied. As long as not all is, not all does what it is there for. */
+/** Health concerns applied copies. Until all are applied, the whole does not do its work. */
 function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Finding {
   const { copies, applied, healthy, progressing, degraded, stale } = counts
   const counted = [

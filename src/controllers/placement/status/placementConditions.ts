@@ -13,11 +13,11 @@ import { STATUS_WITHHELD } from './withheldStatuses.ts'
 
 export interface Findings {
   readonly stages: Stages
-  /** Of objects whose status is asked for, and told by nobody; `undefined`: there are none. */
+  /** Objects whose status is requested and not reported; `undefined`: there are none. */
   readonly withheld: Reason | undefined
   /** Why not all of its StatusCollectors work; `undefined`: it names none. */
   readonly collected: Reason | 'all' | undefined
-  /** Of kinds that it asks of clusters, and that these define otherwise; `undefined`: there are none. */
+  /** Kinds that clusters define otherwise than the placement requires; `undefined`: there are none. */
   readonly definitions: Reason | undefined
   /** Why not all of its associated objects are reported; `undefined`: it asks for none. */
   readonly associated: Reason | 'all' | undefined
@@ -42,7 +42,7 @@ function foundIn(
   const conditions: Condition[] = stageConditions(stages).flatMap(one => {
     const was = known(one.type)
     if (one.type === 'Placed') return withStanding(one, was, stages.outcome, isSelected)
-    // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
+    // a start looks at all at once, which proves nothing about a spec with an earlier, fuller report
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
   })
@@ -55,7 +55,7 @@ function foundIn(
   return conditions
 }
 
-/** Of a wish that is fulfilled, or is not, or was made before. */
+/** Condition of a wish that is fulfilled, or is not, or was made before. */
 function wishCondition(
   { type, all, none }: Wish,
   found: Reason | 'all' | undefined,

@@ -1,10 +1,9 @@
 /**
- * What became of one placement: how many of its copies are in their clusters and do what they are there for, and what is broken
- * where, in the clusters' words.
+ * Outcome of one placement: the number of its copies that are in their clusters and do their work. The faults of the rest come by place, in
+ * the clusters' words.
  *
- * Worked out from what is not as it should be: exceptions that syncers name, copies that they have not looked at, what is kept
- * out, clusters that are silent. All others are as their cluster is. So a report costs clusters and exceptions, not copies. What
- * a single copy is, {@link SpaceCluster} says.
+ * It derives from the exceptions: those that syncers name, copies behind, refusals, silent clusters. All other copies are as their cluster
+ * is. The cost of a report so follows clusters and exceptions, not copies.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { AssociatedStatus } from '../../../placement/desks/syncerConfig.ts'
@@ -35,7 +34,7 @@ import type { Trouble } from './troubleEvents.ts'
 export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
   mailbox: (name: string) => HealthyMailbox | undefined
   remarks: Pick<Remarks, 'of' | 'in'>
-  /** Of a space, from the root; `undefined`: it is gone. */
+  /** Path of a space, from the root; `undefined`: it is gone. */
   pathOf: (space: string) => string | undefined
 }
 
@@ -67,7 +66,7 @@ export interface PlacementOutcome {
   readonly early: boolean
   /** Locations whose clusters are silent, some of them, as messages name them. */
   readonly silent: readonly string[]
-  /** Of the silent ones those that this server has heard before. */
+  /** The silent ones that reported to this server earlier. */
   readonly fallen: Fallen
   /** As {@link placeName} wants it. */
   readonly ambiguous: ReadonlySet<string>
@@ -159,7 +158,7 @@ export async function placementOutcome(
     const isInDoubt = ([key, { state }]: readonly [string, Exception]): boolean =>
       state === 'refused' && seen.get(key) !== 'Refused' && isSelected(key)
     if (keys.length > 0 && (!outcome.compared || [...outcome.exceptions].some(isInDoubt))) doubtful.add(at)
-    // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at
+    // the mailbox of a silent cluster is filled all the same; present copies may be only looked at
     if (common.state === 'Stale' && mailbox && !projecting) {
       for (const key of mailbox.changes.behind()) {
         work++

@@ -336,11 +336,11 @@ interface Report {
 interface Observed {
   /** Up to where the content is taken in of which the counts speak; `undefined`: something is known to come. */
   readonly content: number | undefined
-  /** Of the spec that they speak of. */
+  /** Generation of the spec that they concern. */
   readonly generation: number | undefined
 }
 
-/** It never goes back: what an earlier run said it had taken in, deletions too, this one has. */
+/** It never goes back: this run has taken in all that an earlier run reported, deletions included. */
 function observedNow(
   { status, metadata }: KubeObject,
   { content = 0, isFirst, stages }: Findings & Observed,
@@ -372,7 +372,7 @@ function tooMuchUpsync(left: number): Reason {
 
 const CARRIED_TOO_MUCH =
   'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
-/** Of a placement that leads nowhere, in a space that may place somewhere. */
+/** Reason for a placement that leads nowhere, in a space that may place somewhere. */
 export const NO_LOCATION: Reason = {
   reason: 'NoLocation',
   message:

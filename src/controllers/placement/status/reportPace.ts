@@ -1,6 +1,6 @@
 /**
- * How often a placement is looked at for what it is told: once a second where it changes all the time. What begins after a quiet
- * second is looked at sooner, so that a change that a thousand clusters take at once is told when the last of them has.
+ * Rate of a placement's reports: once a second under steady change. A change after a quiet second is reported sooner. One that reaches a
+ * thousand clusters at once is reported when the last of them has it.
  *
  * All of a space have a pace, too: one cluster that says something else each moment can change hundreds of them at once.
  */
@@ -49,7 +49,7 @@ export class ReportPace {
     return due
   }
 
-  /** Whose looks are paid for may begin anew; others stay, whatever is deleted of them. */
+  /** Placements with paid looks may begin anew; others stay, whatever is deleted of them. */
   #forgetPaid(nowMs: number): void {
     for (const [space, untilMs] of this.#spaces) if (untilMs <= nowMs) this.#spaces.delete(space)
   }

@@ -1,6 +1,6 @@
 /**
- * Of each kind that a cluster offers, whether copies can go there: its mailbox serves it at a version that goes into one that the
- * cluster serves. What the mailbox does not know nobody places there, yet.
+ * For each kind that a cluster offers, whether copies can go there. Its mailbox must serve it at a version that converts into one that the
+ * cluster serves. A kind that the mailbox does not know has no placements, yet.
  */
 
 import { isOneShape } from '../../../apimachinery/nearestVersion.ts'
@@ -31,7 +31,7 @@ interface Answer {
 export class SyncedResources {
   readonly #client: Client
   readonly #answers = new WeakMap<OfferedMailbox, Answer>()
-  /** What was answered last of clusters that offer the same: mostly the next one's answer is no other. */
+  /** Last answer for clusters with the same offer: mostly the next one's answer is no other. */
   readonly #last = new WeakMap<Offer, readonly SyncedResource[]>()
 
   constructor(client: Client) {

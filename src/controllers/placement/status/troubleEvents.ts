@@ -1,9 +1,9 @@
 /**
- * Events in a workload space about what an author has to act on: what a cluster refuses, what is another space's there, what
- * will not get well by waiting. On the EdgePlacement, and on the object that it is about.
+ * Events in a workload space about an author's tasks: a cluster's refusal, another space's object, a state that will not improve by
+ * waiting. On the EdgePlacement, and on the object itself.
  *
- * Trouble is told when it begins. The same one again, after it ended or after the server did, counts on in the same Event
- * ({@link EventRecorder}).
+ * Trouble is reported when it begins. The same one again, after it ended or after the server did, counts on in the same Event ({@link
+ * EventRecorder}).
  */
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { objectKey } from '../../../placement/words/names.ts'
@@ -34,12 +34,12 @@ const REASONS: Readonly<Record<string, string>> = {
   conflict: 'ObjectConflict',
   degraded: 'Degraded',
 }
-/** Of what is altered, and of what is applied and not held as it was sent, the reason says what was done to it. */
+/** Reasons that describe the change to an altered object, or to an applied one with differences. */
 const BY_REASON: ReadonlySet<string> = new Set(['altered', 'applied'])
 
 export class TroubleEvents {
   readonly #deps: TroubleEventsDeps
-  /** What is being told of each placement: as much as its status lists. */
+  /** Reported trouble of each placement: as much as its status lists. */
   readonly #reported = new Map<string, ReadonlySet<string>>()
 
   constructor(deps: TroubleEventsDeps) {
@@ -75,7 +75,7 @@ export class TroubleEvents {
     const place = placeOf(trouble)
     const object = `${groupResourceName(trouble)} "${namespace ? `${namespace}/` : ''}${name}"`
     await events.record(space, placement, { reason, place, message: `at ${where}, ${object}: ${message}` })
-    // who owns what is told on the object by who finds it
+    // the finder of a conflict reports it on the object
     if (state === 'conflict') return
     const source = await read(space, objectKey(trouble, namespace, name))
     if (source) await events.record(space, source, { reason, place, message: `at ${where}: ${message}` })

@@ -61,7 +61,7 @@ export class WithheldStatuses {
     this.#known.delete(space)
   }
 
-  /** What is withheld of those objects of a space that `has` says yes to, in words; `undefined`: nothing. */
+  /** Withheld statuses of a space's objects that satisfy `has`, in words; `undefined`: none. */
   of(space: string, has: (key: string) => boolean): Reason | undefined {
     const [several, authored]: [string[], string[]] = [[], []]
     const combined: string[] = []

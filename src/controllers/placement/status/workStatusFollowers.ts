@@ -32,7 +32,7 @@ export class WorkStatusFollowers {
     })
   }
 
-  /** What became of one of a space was answered before it was known whether it may have to change. */
+  /** Outcome that was answered before it was known whether it may have to change. */
   answeredEarly(space: string, mailbox: string, key: string): void {
     if (this.#deps.pendingMarks.isOpen(space)) this.#followers.noteEarly(space, mailbox, key)
   }

@@ -18,7 +18,7 @@ interface Kept {
 }
 
 const NAMESPACES_KEPT = 32
-/** Of all that are kept together: some hundred bytes each. */
+/** Bound on all retained objects: some hundred bytes each. */
 const OBJECTS_KEPT = 200_000
 
 export class WorkStatusOrder {

@@ -1,7 +1,7 @@
 /**
- * Answers what became of each object of a space in each cluster that its placements lead to: a WorkStatus for each of the two,
- * a ClusterWorkStatus where the object has no namespace. Nothing of it is stored. What a copy is {@link SpaceCluster} says, as it
- * does for the counts of placements; what its cluster reports is read from the copy when somebody wants to see it.
+ * Outcome of each object of a space in each cluster of its placements: a WorkStatus. For an object without a namespace it is a
+ * ClusterWorkStatus. Nothing of it is stored. The class {@link SpaceCluster} gives a copy's state, as it does for the counts of placements.
+ * The cluster's report is read from the copy on demand.
  */
 
 import { StatusError } from '../../../apimachinery/errors.ts'
@@ -126,7 +126,7 @@ export class WorkStatuses implements Answerer {
     return [...new Set([...this.#deps.join.workload(space).namespaces(), ...retained.keys()])].sort()
   }
 
-  /** What stays and is placed no more, by namespace and mailbox; nearly always nothing. */
+  /** Copies that stay without a placement, by namespace and mailbox; nearly always none. */
   async #retained(
     space: string,
     { namespace, fixed }: { namespace: string | undefined; fixed: AnswerRange['fixed'] },
@@ -171,7 +171,7 @@ export class WorkStatuses implements Answerer {
     return undefined
   }
 
-  /** Of what some placement selects, with what stands behind the location in its name, in that order. */
+  /** Objects that some placement selects, with the part behind the location in their name, in that order. */
   async #keysIn(
     space: string,
     { namespace, fixed }: { namespace: string; fixed: AnswerRange['fixed'] },
@@ -205,7 +205,7 @@ export class WorkStatuses implements Answerer {
     if (placements.length === 0 && !retained) return undefined
     if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space, cluster.name, key)
     const verdict = retained ?? cluster.verdict(key)
-    // of many that are looked at few are asked for: what is left out here costs no more
+    // few of many candidates are returned: those left out here cost no more
     if ((fixed.get('status.state') ?? verdict.state) !== verdict.state) return undefined
     const mailbox = this.#deps.mailbox(location.mailbox)
     const resource = fact?.resource ?? mailbox?.copies.get(key)?.resource
@@ -313,7 +313,7 @@ interface Copied {
   readonly isRetained: boolean
   readonly mailbox: Mailbox | undefined
   readonly verdict: CopyVerdict
-  /** Of the work status. */
+  /** Uid of the work status. */
   uid(): string
 }
 

@@ -1,6 +1,6 @@
 /**
- * `kubectl kubestellar diff`: what clusters should have of an object beside what they have, as far as the center knows both: what
- * is on its way to them, what they say became of it, and what they hold now, which their syncers read for it.
+ * `kubectl kubestellar diff`: the desired content of an object in clusters beside the actual one, as far as the center knows both. It
+ * covers the content on its way, its outcome, and the live content, which syncers read for it.
  */
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
@@ -32,11 +32,11 @@ interface DiffAnswer {
   /** Whether some cluster has, or is given, something else than it should have. */
   readonly differs: boolean
   readonly message: string
-  /** What stood beside what. */
+  /** Compared content. */
   readonly compared: string
   /** Between the object and what is on its way: where they differ the center is behind. */
   readonly center: readonly GroupAnswer[]
-  /** Between what is on its way and what the clusters hold now, as far as the center sets it; those where it is the same are left out. */
+  /** Differences between the content on its way and the clusters' live content, in the center's fields; equal ones are left out. */
   readonly live: readonly GroupAnswer[]
   /** Between what is on its way and the clusters, in their words; those that have it are left out. */
   readonly clusters: readonly ClusterState[]
@@ -78,14 +78,14 @@ export async function diffCommand(options: DiffOptions, terminal: Terminal, ...a
   )
 }
 
-/** What is not known is not as it should be. */
+/** Unknown content counts as different. */
 export function diffExit({ differs, center, live, unknown }: DiffAnswer): number {
   return differs || unknown.length > 0 || [...center, ...live].some(isUnknown) ? CHANGE : NO_CHANGE
 }
 
 const isUnknown = ({ action }: GroupAnswer): boolean => action === 'Unknown'
 
-/** What is on its way, beside the object; why that is not known. */
+/** Content on its way, beside the object; the reason where it is unknown. */
 async function centerOf(
   asked: Parameters<typeof askPreview>[0],
   facts: WhyFacts,
@@ -149,7 +149,7 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
   }
 }
 
-/** What of a group is about the clusters that are asked about. */
+/** Part of a group that concerns the requested clusters. */
 function askedOf(clusters: Clusters, cluster: string): (group: GroupAnswer) => GroupAnswer[] {
   const keys = clusters.named(cluster)
   return group => {

@@ -1,6 +1,6 @@
 /**
- * Objects that an apply of files would make, also where their Namespace or definition comes with the files: kubectl asks the server about
- * each object alone, and is refused for those. They are previewed as they are written, beside what they need.
+ * Objects that an apply of files would create, also where their Namespace or definition comes with the files. The dry run of kubectl sends
+ * each object alone, and the server refuses those. They are previewed as written, beside their needs.
  */
 import { text } from 'node:stream/consumers'
 import { isStatusError } from '../../../../apimachinery/errors.ts'
@@ -80,7 +80,7 @@ async function isMissing(space: SpaceClient, name: string): Promise<boolean> {
     await space.get(NAMESPACES, { name })
     return false
   } catch (error) {
-    // who may not read it is told so by the apply
+    // a reader without rights gets the refusal from the apply
     return isStatusError(error, 'NotFound')
   }
 }

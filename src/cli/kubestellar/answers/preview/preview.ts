@@ -1,4 +1,4 @@
-/** What a PlacementPreview answered, for people and programs. Pure but for the diff of texts. */
+/** Answer of a PlacementPreview, for people and programs. Pure but for the diff of texts. */
 import { createTwoFilesPatch } from 'diff'
 import { stringify } from 'yaml'
 import { list, num, objects, str, strings } from '../../../../apimachinery/fields.ts'
@@ -35,11 +35,11 @@ export interface ObjectAnswer {
   readonly placements: readonly string[]
   readonly message?: string
   readonly groups: readonly GroupAnswer[]
-  /** Of an EdgePlacement: what becomes of the copies of all that it moves, of which few are shown. */
+  /** Effects of an EdgePlacement on the copies of all objects that it moves, of which few are shown. */
   readonly moves?: MovesAnswer
-  /** What could not be found out of what it moves. */
+  /** Unknown part of its moves. */
   readonly unknown?: string
-  /** Where clusters were asked what they hold: beside what they should. */
+  /** Present where the question includes the clusters' live content: beside their desired content. */
   readonly live?: readonly GroupAnswer[]
   /** Warnings of its write. */
   readonly warnings?: readonly string[]
@@ -114,7 +114,7 @@ export function readPreview(documents: readonly Record<string, unknown>[], clust
   }
 }
 
-/** Of what EdgePlacements move the shown objects are a part: what is counted counts. */
+/** Counts over all objects that EdgePlacements move, where the shown ones are a part of them. */
 function countsOf(answers: readonly ObjectAnswer[], moved: ReadonlySet<ObjectAnswer>): Record<string, number> {
   const sum = (some: readonly ObjectAnswer[]): Record<string, number> => {
     const counts: Record<string, number> = {}

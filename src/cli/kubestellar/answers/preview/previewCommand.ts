@@ -70,7 +70,7 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
   })
 }
 
-/** Documents have the server's warnings themselves; elsewhere each is told once, kubectl having told some of them. */
+/** Documents hold the server's warnings themselves; elsewhere each is printed once, beside those of kubectl. */
 function* noted(words: readonly string[], { objects: all }: PreviewAnswer, format: Format): Generator<string> {
   const warnings = new Set(all.flatMap(({ warnings: some = [] }) => some.map(text => `Warning: ${text}`)))
   const lines = words.flatMap(text => text.split('\n'))

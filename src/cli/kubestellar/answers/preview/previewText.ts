@@ -9,7 +9,7 @@ import {
   titleOf,
 } from './preview.ts'
 
-/** Names of clusters in a head; `-o wide` shows all that were told. */
+/** Names of clusters in a head; `-o wide` shows all that are known. */
 const FEW = 5
 const COLOURS: Readonly<Record<string, Colour>> = {
   Create: 'good',
@@ -25,7 +25,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 interface PreviewTextOptions {
   readonly wide: boolean
   readonly paint: Paint
-  /** Of actions, with the preposition before the clusters. Default: those of a preview. */
+  /** Words for actions, with the preposition before the clusters. Default: those of a preview. */
   readonly words?: Readonly<Record<string, string>>
 }
 
@@ -54,7 +54,7 @@ export function sentenceOf({ message, placements, groups }: ObjectAnswer): strin
     : `selected by ${placements.join(', ')}, which lead nowhere`
 }
 
-/** What an EdgePlacement moves, of which few objects are shown. */
+/** Objects that an EdgePlacement moves, of which few are shown. */
 export function movesText({ moves, unknown }: ObjectAnswer, { wide, paint }: PreviewTextOptions): string[] {
   const lines: string[] = []
   if (moves && moves.clusters > 0) {

@@ -15,7 +15,7 @@ export function questionsOf(all: readonly KubeObject[], bounds: Bounds): { quest
   if (apart.length <= 1) return { questions: apart, shared: 0 }
   const shared = all.filter(({ kind }) => SHARED.has(kind))
   const sharedBytes = shared.reduce((sum, object) => sum + sizeOf(object), 0)
-  // more than that leaves no room for what is asked
+  // more than that leaves no room for the question
   if (shared.length > bounds.most / 2 || sharedBytes > bounds.bytes / 2) return { questions: apart, shared: 0 }
   const others = all.filter(({ kind }) => !SHARED.has(kind))
   const left = { most: bounds.most - shared.length, bytes: bounds.bytes - sharedBytes }

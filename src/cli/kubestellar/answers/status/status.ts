@@ -26,7 +26,7 @@ interface StatusFacts {
   readonly slices: Known
   /** WorkStatuses of what is broken, where placements name only some of it. */
   readonly beyond?: Known
-  /** WorkStatuses in clusters of which nothing is heard, where they are few. */
+  /** WorkStatuses in silent clusters, where they are few. */
   readonly stale?: Known
   /** WorkStatuses of what makes progress, where they are few. */
   readonly progressing?: Known
@@ -80,7 +80,7 @@ export interface StatusAnswer {
   readonly unknown: readonly string[]
 }
 
-/** Of placements, and of clusters. */
+/** Bound on listed placements, and on clusters. */
 const MAX_LISTED = 1000
 const COUNTS = [
   ...['clusters', 'objects', 'copies'],
@@ -194,7 +194,7 @@ export function placementStatus({ metadata, spec, status }: KubeObject): Placeme
   for (const stage of STAGES) {
     let found = conditions.find(({ type }) => type === stage.type)
     if (!found || found.status === stage.good) continue
-    // a placement that leads nowhere because its clusters take nothing is told that
+    // a placement that leads nowhere because its clusters refuse all reports that
     if (stage.type === 'Resolved') found = conditions.find(isKeptOut) ?? found
     const state = 'state' in stage ? stage.state : str(found, 'reason') || stage.type
     const [message, since] = [str(found, 'message'), str(found, 'lastTransitionTime')]
@@ -232,7 +232,7 @@ function isKeptOut({ type, status }: Readonly<Record<string, unknown>>): boolean
 
 const SPEC_BEFORE = 'the report is still about its former spec'
 
-/** Whether what is told is about the placement as it is now. */
+/** Whether the status concerns the placement as it is now. */
 function isOfThisSpec({ generation }: KubeObject['metadata'], status: unknown): boolean {
   const observed = num(status, 'observedGeneration')
   return observed === 0 || generation === undefined || observed === generation
@@ -322,7 +322,7 @@ type BehindLocation = Pick<ClusterStatus, 'lag' | 'failures'> & {
   closed?: string
 }
 
-/** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
+/** Counts of the SyncTargets behind a Location, if they may be read. They cover the copies of all spaces there. */
 function reportedBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts[]): BehindLocation {
   const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
   if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}

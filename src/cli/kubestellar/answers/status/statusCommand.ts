@@ -114,7 +114,7 @@ function statusExit({ placements, clusters, unknown }: StatusAnswer): number {
   return placements.troubled + clusters.troubled + unknown.length > 0 ? CHANGE : NO_CHANGE
 }
 
-/** Of one list. */
+/** Bound on one list. */
 const MOST_BYTES = 16 * 1024 * 1024
 
 /** WorkStatuses of each field selector; `undefined` where there is none to ask for. */

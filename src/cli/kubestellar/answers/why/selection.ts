@@ -1,6 +1,6 @@
 /**
- * Why an EdgePlacement selects an object, or what keeps it from that: by the translator's own tests, with the test that misses
- * least and what fails in it, wanted beside had. Pure.
+ * Reason why an EdgePlacement selects an object, or does not, by the translator's own tests. It names the nearest test and its failed
+ * criteria, wanted beside had. Pure.
  */
 import { at, objects, strings } from '../../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
@@ -18,9 +18,9 @@ import { selectorMisses } from '../destinations.ts'
 type Labels = Readonly<Record<string, string>>
 
 interface Miss {
-  /** Of the EdgePlacement. */
+  /** Field of the EdgePlacement. */
   readonly field: string
-  /** What is wanted and what the object has. */
+  /** Wanted value and the object's own. */
   readonly message: string
 }
 

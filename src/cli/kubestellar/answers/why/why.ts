@@ -36,12 +36,12 @@ export interface PlacementAnswer extends Selection {
   readonly name: string
   /** It defines the kind of something that the placement selects, and comes along. */
   readonly implied?: string
-  /** What the placement itself is told: conditions that are in the way, malformed selectors, a pause. */
+  /** Notes on the placement's state: failed conditions, malformed selectors, a pause. */
   readonly notes: readonly Note[]
   /** Only where it selects the object. */
   readonly leadsTo?: readonly Place[]
   readonly misses?: readonly LocationMiss[]
-  /** To how many locations it leads, asked for or not. */
+  /** Number of its locations, requested or not. */
   readonly leads?: number
   /** Locations that the space may place on. */
   readonly granted?: number
@@ -65,15 +65,15 @@ export interface WhyAnswer {
   readonly verdict: string
   /** One sentence. */
   readonly message: string
-  /** What is said of the object itself. */
+  /** Notes on the object itself. */
   readonly notes: readonly Note[]
   readonly placements: readonly PlacementAnswer[]
   readonly clusters: readonly ClusterState[]
-  /** What could not be found out, and why. */
+  /** Unknown parts, with their reasons. */
   readonly unknown: readonly string[]
 }
 
-/** Of the Locations that a placement does not lead to; the nearest are kept. */
+/** Bound on the Locations that a placement does not lead to; the nearest are kept. */
 const MAX_MISSES = 100
 /** To which the placements of the space lead. */
 export function clustersIn({ granted, bindings, slices }: Pick<WhyFacts, 'granted' | 'bindings' | 'slices'>): Clusters {
@@ -193,7 +193,7 @@ function impliedBy(placement: KubeObject, { defined }: WhyFacts): string | undef
   )
 }
 
-/** What is known of each cluster; of those that a placement leads to and nobody speaks of, that. */
+/** Known state of each cluster; a placement's cluster without any has a note. */
 function clustersOf(
   facts: WhyFacts,
   clusters: Clusters,

@@ -1,4 +1,4 @@
-/** What `why` and `diff` ask a workload space about one of its objects. */
+/** Facts of a workload space for `why` and `diff` about one of its objects. */
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { didYouMean } from '../../../../apimachinery/nearest.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
@@ -23,7 +23,7 @@ import { known, knownSome } from '../known.ts'
 import { readWorkStatus } from '../workStatus.ts'
 import { clustersIn, matchableOf, type WhyFacts } from './why.ts'
 
-/** Of objects that are looked through for names like the one that was asked for, or for whom a definition is implied. */
+/** Bound on the objects that are searched for names like the requested one, or for the instances of a definition. */
 const LOOKED_AT = 500
 
 /** One object, as somebody asks about it. */
@@ -62,7 +62,7 @@ export class Question {
     })
   }
 
-  /** What the facts hang on. */
+  /** Resources whose changes change the facts. */
   get watched(): Watched[] {
     return watchedOf(this.resource, this.#named)
   }
@@ -153,7 +153,7 @@ interface Found {
 
 type Shared = Pick<WhyFacts, 'placements' | 'slices' | 'granted' | 'bindings'>
 
-/** What is the same for all objects of a space. */
+/** Common facts for all objects of a space. */
 export async function sharedFacts({ space }: Pick<Asked, 'space'>): Promise<Shared> {
   const [placements, slices, granted, bindings] = await Promise.all([
     known(space, EDGE_PLACEMENTS),
@@ -164,7 +164,7 @@ export async function sharedFacts({ space }: Pick<Asked, 'space'>): Promise<Shar
   return { placements, slices, granted, bindings }
 }
 
-/** @throws CommandError where no location or cluster is called as the one that is asked about */
+/** @throws CommandError where no location or cluster has the requested name */
 export async function gather(asked: Asked, found: Found, some?: Shared): Promise<WhyFacts> {
   const { resource, object, resources, cluster } = found
   const { space, path } = asked

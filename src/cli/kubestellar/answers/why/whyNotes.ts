@@ -1,4 +1,4 @@
-/** What is in the way of one object, as it, its kind and its placements say. Pure. */
+/** Obstacles of one object, in itself, its kind and its placements. Pure. */
 import { at, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../../client/client.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../../../placement/words/placement.ts'
 
 export interface Note {
-  /** Of the condition that says so. */
+  /** Type of the condition that names it. */
   readonly type?: string
   readonly reason: string
   readonly message: string

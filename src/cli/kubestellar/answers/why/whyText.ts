@@ -22,7 +22,7 @@ export function textOptions(format: Format, terminal: Terminal): TextOptions {
   return { wide, paint: painter(terminal), nowMs: Date.now(), ...(!wide && { columns: terminal.columns }) }
 }
 
-/** Of misses; `-o wide` shows all that there are. */
+/** Number of misses; `-o wide` shows all that there are. */
 const FEW = 3
 
 export function whyText(answer: WhyAnswer, options: TextOptions): string[] {
@@ -115,7 +115,7 @@ export function messageIn({ message, healthMessage }: ClusterState): string {
   return message || healthMessage || ''
 }
 
-/** Of what one cluster says; `undefined` where all is well. */
+/** Colour of one cluster's state; `undefined` where all is well. */
 function colourOf(state: ClusterState | undefined): Colour | undefined {
   if (!state) return undefined
   const { colour } = factsOf(state.state) ?? COPY_STATES.Unknown
