@@ -1,8 +1,8 @@
 /**
- * The cost of the server, measured from outside: `npm run bench`, or `npm run bench -- --peer` to measure kube-apiserver and
- * etcd (from KUBEBUILDER_ASSETS) in the same run. `--rounds N` measures in turns and tells medians, with what they lie between.
- * `--server-cores 0,1 --generator-cores 2,3` gives each side cores of its own. `--only PART,…` narrows it. The targets are ratios:
- * absolute numbers say more about the machine.
+ * The cost of the server, measured from outside: `npm run bench`. With `npm run bench -- --peer` it measures kube-apiserver and etcd (from
+ * KUBEBUILDER_ASSETS) in the same run. `--rounds N` measures in turns and prints medians, with their ranges. `--server-cores 0,1
+ * --generator-cores 2,3` gives each side cores of its own. `--only PART,…` narrows it. The targets are ratios: absolute numbers say more
+ * about the machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import type { Result, Task } from './loadGenerator.ts'
 import { type Measure, renderReport } from './report.ts'
 import { kubernetes, orreryOf, type RunningServer, type ServerKind, TREE } from './servers.ts'
 
-/** What both sides hold when memory is measured, and what gets and lists read. */
+/** Content of both sides when memory is measured, and of gets and lists. */
 const OBJECTS = 10_000
 const WATCHERS = 500
 const MIB = 1024 * 1024
@@ -102,7 +102,7 @@ async function measure(kind: ServerKind, dir: string): Promise<Figures> {
 interface Told {
   rate: Name
   cpu?: Name
-  /** What of it the main thread has, where there is one: as much as one server can write. */
+  /** Share of the main thread, where there is one: as much as one server can write. */
   main?: Name
   wait?: Name
 }
@@ -120,7 +120,7 @@ async function underLoad(server: RunningServer, generator: Generator, figures: F
   }
   const mib = async (): Promise<number> => (await server.residentBytes()) / MIB
   const stored = { namespace: 'default', objects: OBJECTS, connections: 32, seconds }
-  // What a server does right after its start is not its idle state.
+  // Work of a server right after its start is not its idle state.
   await quiet(2000)
   figures.idle = await mib()
   if (wanted('create', 'update', 'get', 'list', 'memory')) {

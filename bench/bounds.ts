@@ -1,8 +1,8 @@
 /**
- * What a change costs, as processor time of the server for each request: `node bench/bounds.ts --before TREE`, where TREE is another
- * clone of this repository. Both servers of a pair run on the same core (`--core`) and are loaded in turns, in short slices, so
- * what else the machine does meets both; a figure of a pair is the median of its slices. The client is a ServiceAccount: whoever
- * is exempt meets no bounds. Compare a tree with itself to see what the machine makes of nothing.
+ * Cost of a change, as processor time of the server for each request: `node bench/bounds.ts --before TREE`, where TREE is another clone of
+ * this repository. Both servers of a pair run on the same core (`--core`) and are loaded in turns, in short slices. Other load of the
+ * machine so meets both. A figure of a pair is the median of its slices. The client is a ServiceAccount: an exempt user meets no bounds.
+ * Compare a tree with itself to see what the machine makes of nothing.
  *
  * `--pairs N`, `--slices N` (of each side in a pair), `--only create,update,get,list,event`, `--after TREE` (default: this one).
  */
@@ -32,7 +32,7 @@ const { values: flags } = parseArgs({
   },
 })
 if (flags.before === undefined) throw new Error('--before needs a tree to compare with')
-/** Of a slice. Those with watchers are longer: to connect them takes a while. */
+/** Seconds of a slice. Those with watchers are longer: to connect them takes a while. */
 const SECONDS = { create: 0.2, update: 0.2, get: 0.2, list: 0.2, event: 0.6 }
 
 interface Contestant {

@@ -1,7 +1,7 @@
 /**
- * What many CustomResourceDefinitions cost: starting with them, discovery and OpenAPI documents before and after one of them
- * changes, and a definition made beside them. In parentheses: the longest that another client waited for /livez meanwhile.
- * Measures and prints; asserts nothing.
+ * Cost of many CustomResourceDefinitions: starting with them, discovery and OpenAPI documents before and after one of them changes, and a
+ * definition made beside them. In parentheses: the longest that another client waited for /livez meanwhile. Measures and prints; asserts
+ * nothing.
  *
  *   node bench/crds.ts [--crds 1000]
  */
@@ -20,7 +20,7 @@ const AT_ONCE = 32
 const { values } = parseArgs({ options: { crds: { type: 'string', default: '1000' } } })
 const count = Number(values.crds)
 
-/** Of a size as operators' CRDs have it: some 10 KB of schema, each a little different. */
+/** A size as of operators' CRDs: some 10 KB of schema, each a little different. */
 function definition(index: number, revision = 0): object {
   const leaf = (n: number) => ({
     type: 'string',

@@ -1,6 +1,6 @@
 /**
- * Downsync latency, all processes real: from the write of a ConfigMap into a workload space to its arrival in a stand-in
- * cluster, through translator, mailbox and syncer. There is nothing like it in the peer, so it stands without a ratio.
+ * Downsync latency, all processes real. It runs from the write of a ConfigMap into a workload space to its arrival in a stand-in cluster,
+ * through translator, mailbox and syncer. There is nothing like it in the peer, so it stands without a ratio.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,6 @@
 /**
- * What a fleet of clusters costs the server: loops that behave as syncers do towards it (a stream of the mailbox, reports) and have no cluster behind them.
+ * Cost of a fleet of clusters for the server. Its loops behave as syncers do towards it (a stream of the mailbox, reports) and have no
+ * cluster behind them.
  *
  *     node bench/fleet.ts --clusters 1000 --objects 20 [--tree /path/to/another/clone] [--edits 10] [--idle 60]
  *     node bench/fleet.ts --clusters 1000 --objects 200 --statuses 100 [--seconds 30]

@@ -10,10 +10,10 @@ const HEADER_END = '\r\n\r\n'
 export class HttpConnection {
   readonly #options: ConnectionOptions
   #socket: TLSSocket
-  /** The server said that the answer is the last of its connection. */
+  /** The server has announced the last answer of its connection. */
   #isLast = false
   #pending: PromiseWithResolvers<number> | undefined
-  /** What arrived and could not be read yet: part of a header, or of a chunk's size. */
+  /** Received bytes that cannot be read yet: part of a header, or of a chunk's size. */
   #rest: Buffer = Buffer.alloc(0)
   /** Bytes of body that are still to come; `-1` while the header is awaited. */
   #left = -1

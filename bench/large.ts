@@ -1,11 +1,11 @@
 /**
  * A start with very many objects: `node bench/large.ts [--objects 1000000] [--starts 2] [--rest SECONDS] [--server-cores LIST] [--data DIR]`.
  *
- * One ConfigMap of a kilobyte is made through the API; all others are written into the store of the server that has ended, each as the
- * server wrote that one, but for name and uid. Printed are, for each start, when it is ready, the processor time until then and the
- * resident memory then; and for one more the memory after a collection, and after `--rest`, in which the server lets go of what was written lately
- * (ORRERY_HISTORY_MINUTES says how long it keeps that). `--data` names where the data are, and leaves them there; what an earlier run
- * left is started as it is.
+ * One ConfigMap of a kilobyte is made through the API. All others are written into the store of the ended server, each as the server wrote
+ * that one, but for name and uid. Printed are, for each start, when it is ready, the processor time until then and the resident memory
+ * then. For one more start it prints the memory after a collection, and after `--rest`. In that time the server releases recent writes
+ * (ORRERY_HISTORY_MINUTES sets how long it keeps them). `--data` names where the data are, and leaves them there; what an earlier run left
+ * is started as it is.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -22,8 +22,8 @@ export type Task =
   /** Each writer updates one object, waiting for each answer; `watchers` connections watch their (new) namespace. */
   | { kind: 'watch'; namespace: string; watchers: number; seconds: number; writers: number }
 /**
- * `pids`: whose processor time is told, from when all connections are open. `probe`: somebody else asks for this path all the
- * while, some 50 times a second, and their longest wait is told.
+ * `pids`: processes whose processor time is measured, from when all connections are open. `probe`: another client requests this path all
+ * the while, some 50 times a second, and its longest wait is reported.
  */
 export type Job = { endpoint: Endpoint; pids?: readonly number[]; probe?: string } & Task
 
@@ -31,11 +31,11 @@ export interface Result {
   /** Requests answered, or events delivered, per second. */
   perSecond: number
   count: number
-  /** Of the job's `pids`. */
+  /** Processor time of the job's `pids`. */
   cpuSeconds?: number
-  /** Of that, the first thread's of the first process. */
+  /** Part of the first thread of the first process in that. */
   mainThreadSeconds?: number
-  /** Of the job's `probe`. */
+  /** Longest wait of the job's `probe`. */
   longestWaitMs?: number
 }
 

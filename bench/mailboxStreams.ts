@@ -7,7 +7,7 @@ import type { Endpoint } from './servers.ts'
 const HEADER_BYTES = 400
 const NEW_LINE = 10
 
-/** What one mailbox has told so far of its copies. */
+/** Reports of one mailbox about its copies so far. */
 interface Told {
   /** Revisions by name. */
   readonly copies: Map<string, number>
@@ -36,7 +36,7 @@ export class MailboxStreams {
     this.#agent = new Agent({ cert: endpoint.cert, key: endpoint.key, rejectUnauthorized: false })
   }
 
-  /** Resolves when each of them has told its snapshot. */
+  /** Resolves when each of them has delivered its snapshot. */
   async open(spaces: readonly string[]): Promise<void> {
     for (const space of spaces) void this.#follow(space).catch((error: Error) => this.#fail(error))
     await this.until(() => this.#told.size === spaces.length && [...this.#told.values()].every(({ synced }) => synced))

@@ -1,11 +1,11 @@
 /**
- * What placement costs, all processes real: `node bench/placement.ts [--clusters N] [--objects N]`. An EdgePlacement sends objects of
- * 400 bytes to so many clusters, whose mailboxes are followed as syncers do it. Printed are how long that takes and the processor
- * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
+ * Cost of placement, all processes real: `node bench/placement.ts [--clusters N] [--objects N]`. An EdgePlacement sends objects of 400
+ * bytes to so many clusters, whose mailboxes are followed as syncers do it. Printed are the duration and the processor time and memory of
+ * the server, for a copy. The same follows for an edit, a new object, another space's edit, a restart, and the deletion.
  *
- * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
- * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools; `--profiled edits`,
- * `statuses` or `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
+ * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`: profile
+ * of the processor while the copies were made, `--allocations FILE`: profile of allocations, for devtools. `--profiled edits`, `statuses`
+ * or `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
  * clone's server. `--statuses`: the objects are Deployments, and each mailbox's syncer reports a status of its own for each copy.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

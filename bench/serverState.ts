@@ -1,4 +1,4 @@
-/** What a server holds: memory after a collection, open files, series of metrics. */
+/** Resources of a server: memory after a collection, open files, series of metrics. */
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { request } from 'node:https'

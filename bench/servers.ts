@@ -1,4 +1,4 @@
-/** The servers that are compared: how each is started, asked whether it is ready, measured and stopped. */
+/** The compared servers: their start, readiness, measurement and stop. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -220,7 +220,7 @@ export async function mainThreadSecondsOf(pid: number): Promise<number | undefin
   return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ')[0]) / 1e9
 }
 
-/** Of the threads that it has now, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
+/** Times of its present threads, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
 export async function cpuByThreadOf(pid: number): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   const add = async (thread: string): Promise<void> => {
@@ -242,7 +242,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Of a server that was started with its inspector there. */
+/** Inspector of a server that was started with its port there. */
 export async function inspectorAt(port: number): Promise<Inspector> {
   const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
   const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]

@@ -1,14 +1,14 @@
 /**
- * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--data DIR] [--profile FILE]
- * [--server-cores 2]`.
+ * Cost of spaces for the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--data DIR] [--profile
+ * FILE] [--server-cores 2]`.
  *
- * Spaces are made under `root` through the API, each complete (Ready, with its first content), and deleted again whole, `--cycles`
- * times over. Printed are spaces a second, the server's processor time for each, that of the longest turn of its loop, its memory after a collection for each that
- * is there, and what is left of memory, open files and series of metrics when all are gone, and after `--rest`, in which the server
- * lets go of their history (ORRERY_HISTORY_MINUTES says how long it keeps that). With `--start` the last ones stay, and a
- * second start is measured, until the server has nothing more to do. `--data` names where the data are, and leaves them there:
- * with `--cycles 0 --start` what an earlier run left is started. `--profile` writes the processor profile of the first cycle's making, or,
- * without cycles, of what follows the start.
+ * Spaces are made under `root` through the API, each complete (Ready, with its first content), and deleted again whole, `--cycles` times
+ * over. Printed are spaces a second, the server's processor time for each, and that of the longest turn of its loop. So is its memory after
+ * a collection for each present one. It also prints the rest of memory, open files and series of metrics when all are gone. It prints them
+ * again after `--rest`, in which the server releases their history (ORRERY_HISTORY_MINUTES sets how long it keeps that). With `--start` the
+ * last ones stay, and a second start is measured, until the server has nothing more to do. `--data` names where the data are, and leaves
+ * them there: with `--cycles 0 --start` what an earlier run left is started. `--profile` writes the processor profile of the first cycle's
+ * making, or, without cycles, of what follows the start.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,4 @@
-/**
- * What the store costs: `node bench/storage.ts [memory|level]`. Objects are 1 KB of JSON. Prints a table.
- */
+/** Cost of the store: `node bench/storage.ts [memory|level]`. Objects are 1 KB of JSON. Prints a table. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,10 @@
 /**
- * What a syncer costs the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`.
- * A server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. With `--cluster FILE`
- * a cluster of that kubeconfig, which must hold nothing of an earlier run, instead of the stand-in. Printed are the first fill
- * in objects a second and its processor time for each without that of the start, then resident memory, connections, processor
- * time and traffic while nothing happens, and what three edits write to the disk and send. The cluster's own end of the measured links is a relay that counts (bench/relay.ts).
+ * Cost of a syncer for the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`. A
+ * server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. With `--cluster FILE` a cluster of
+ * that kubeconfig, which must hold nothing of an earlier run, instead of the stand-in. Printed are the first fill in objects a second and
+ * its processor time for each without that of the start. For an idle while it prints resident memory, connections, processor time and
+ * traffic; for three edits the bytes to the disk and to the network. The cluster's own end of the measured links is a relay that counts
+ * (bench/relay.ts).
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ const INVENTORY = 'root:imw1'
 const WORKLOAD = 'root:wmw1'
 const NAMESPACE = 'default'
 const SECONDS_A_DAY = 86_400
-/** Of the syncer, in half a second: below it nothing is going on. */
+/** Processor time of the syncer, in half a second: below it nothing is going on. */
 const QUIET_SECONDS = 0.02
 
 interface Figures {
@@ -201,7 +202,7 @@ async function statusOf(pid: number, field: string): Promise<number> {
   return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
 }
 
-/** What it gave the disk, in whole pages. */
+/** Bytes that it gave the disk, in whole pages. */
 async function writtenBy(pid: number): Promise<number> {
   return Number(/^write_bytes: (\d+)$/m.exec(await readFile(`/proc/${pid}/io`, 'utf8'))![1])
 }

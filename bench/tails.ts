@@ -2,10 +2,10 @@
  * How long the server's loop is held by what may take long: `node bench/tails.ts [--objects 100000] [--only NAME,…]
  * [--server-cores 0,1] [--generator-cores 2,3] [--profiles DIR]`.
  *
- * A server with so many ConfigMaps of a kilobyte is asked for one thing after the other. Printed are how long each took, and the
- * processor time of the longest turn of its loop meanwhile, and of one in a hundred. Then, how long creates wait, one after the other, of
- * which each waits for the disk: alone, and beside lists that are compressed (`--only syncs`). `--profiles` writes a processor profile of each, which
- * says when that turn was (`longestTurn`, in the profile's microseconds).
+ * A server with so many ConfigMaps of a kilobyte gets one request after the other. Printed are how long each took, and the processor time
+ * of the longest turn of its loop meanwhile, and of one in a hundred. Then, how long creates wait, one after the other, of which each waits
+ * for the disk: alone, and beside lists that are compressed (`--only syncs`). `--profiles` writes a processor profile of each, which says
+ * when that turn was (`longestTurn`, in the profile's microseconds).
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,10 +29,10 @@ const { values: flags } = parseArgs({
   },
 })
 const OBJECTS = Number(flags.objects)
-/** Of a namespace, or of a space, that is deleted whole. */
+/** Objects of a namespace, or of a space, that is deleted whole. */
 const DELETED = Math.ceil(OBJECTS / 10)
 const PAGE = 500
-/** What the load generator labels everything with. */
+/** Label of all the load generator's objects. */
 const SELECTED = 'labelSelector=app%3Dbench%2Cother%21%3Dx'
 const MAPS = '/api/v1/configmaps'
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
@@ -191,7 +191,7 @@ async function measured(bench: Bench, name: string, { prepare, run }: Row): Prom
 
 /** Creates that are timed, one after the other. */
 const SYNCED_CREATES = 2000
-/** Who lists beside them. */
+/** Number of lists beside them. */
 const LISTING = 4
 
 interface Synced {
@@ -235,7 +235,7 @@ function told({ waits, commits }: Synced): string {
   return `waits ${at(0.5)} ms at the median, ${at(0.99)} at p99; commits: p99 within ${1000 * Number(within)} ms (${shares.slice(0, 4).join(', ')})`
 }
 
-/** What compression takes of the pool of threads is what a sync of the disk waits for. */
+/** Threads in use by compression delay a sync of the disk. */
 async function syncsBesideLists(bench: Bench): Promise<string> {
   const alone = await createsSynced(bench, 'alone')
   let ended = false

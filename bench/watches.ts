@@ -1,9 +1,9 @@
 /**
- * What is left of watches: `node bench/watches.ts [--watches 1000000] [--connections 1000] [--tells 5]`.
+ * Remains of watches: `node bench/watches.ts [--watches 1000000] [--connections 1000] [--tells 5]`.
  *
- * Watches of a second each, `--connections` at a time, each on a connection that has had others before. Printed are the server's
- * processor time for each, its memory after a collection, open files and series of metrics: before, `--tells` times on the way, and when
- * all connections have gone.
+ * Watches of a second each, `--connections` at a time, each on a connection that has had others before. Printed are the server's processor
+ * time for each, its memory after a collection, open files and series of metrics. They are printed before, `--tells` times on the way, and
+ * when all connections have gone.
  */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** What the demo expects of spaces and clusters: each waits until it is so, or says what is missing. */
+/** Expectations of the demo about spaces and clusters: each waits until it is met, or names the missing part. */
 import { isRecord, type KubeObject } from '../src/apimachinery/object.ts'
 import type { Observer } from './observer.ts'
 

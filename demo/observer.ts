@@ -49,7 +49,9 @@ export class Observer {
     return [...this.#objects.keys()]
   }
 
-  /** Resolves when `met` holds; rejects after `timeoutMs` with what `met` said last. `met` says what is missing, or nothing. */
+  /**
+   * Resolves when `met` holds; rejects after `timeoutMs` with the last result of `met`. It names the missing part, or nothing.
+   */
   async until(what: string, met: () => string | undefined, timeoutMs = 20_000): Promise<void> {
     let missing = met()
     if (missing === undefined) return

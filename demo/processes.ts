@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** Whose programs are run: those of this clone, or of an installation. */
+/** Programs that run: those of this clone, or of an installation. */
 export const BIN = process.env.DEMO_PROGRAMS ?? join(import.meta.dirname, '..', 'bin')
 
 export class Processes {

@@ -1,7 +1,4 @@
-/**
- * What the user of the demo would type: kubectl where it is installed, else the same through Orrery's own client, so that the
- * demo runs on a machine without kubectl.
- */
+/** Commands of the demo's user: kubectl where it is installed, else the same through Orrery's own client. */
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { parseAllDocuments } from 'yaml'

@@ -1,4 +1,4 @@
-/** What the demo plays on: a server, clusters, and somebody at a keyboard. */
+/** Stage of the demo: a server, clusters, and a user at a keyboard. */
 import type { Observer } from './observer.ts'
 import type { Shell } from './shell.ts'
 
@@ -10,10 +10,10 @@ export interface Stage {
   /** The user's kubeconfig for the server. */
   kubeconfig: string
   clusterKubeconfig(name: string): string
-  /** What happens in each cluster. */
+  /** Events in each cluster. */
   clusters: ReadonlyMap<string, Observer>
   observeSpace(space: string): Promise<Observer>
   startSyncer(name: string, fromKubeconfig: string): Promise<void>
-  /** Nothing is heard of its cluster from then on. */
+  /** Its cluster is silent from then on. */
   stopSyncer(name: string): Promise<void>
 }

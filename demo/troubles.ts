@@ -1,4 +1,4 @@
-/** What the center tells of an update, an outage and a refusal: each is told on the EdgePlacement, and ends there too. */
+/** Reports of the center about an update, an outage and a refusal: each begins on the EdgePlacement, and ends there too. */
 import { join } from 'node:path'
 import { isRecord } from '../src/apimachinery/object.ts'
 import { conditionsOf, page } from './expectations.ts'
@@ -6,7 +6,7 @@ import type { Observer } from './observer.ts'
 import type { Stage } from './stage.ts'
 
 export interface Placed {
-  /** Of the EdgePlacement that leads to both clusters. */
+  /** Name of the EdgePlacement that leads to both clusters. */
   readonly placement: string
   /** Has a syncer come back. */
   back(name: string): Promise<void>

@@ -1,7 +1,6 @@
 /**
- * What `openapi/derive.ts` writes into `openapi/generated/` and the catalog of the API server reads.
- * Schemas are OpenAPI v3 in the Kubernetes dialect; a reference is `{ $ref: <definition name> }`, alone or beside the
- * extensions that hold for that place only.
+ * Output of `openapi/derive.ts` in `openapi/generated/`, which the catalog of the API server reads. Schemas are OpenAPI v3 in the
+ * Kubernetes dialect; a reference is `{ $ref: <definition name> }`, alone or beside the extensions that hold for that place only.
  */
 export interface SchemaNode {
   $ref?: string
@@ -17,17 +16,14 @@ export interface SchemaNode {
   [keyword: string]: unknown
 }
 
-/**
- * What upstream's struct says beyond its definition, which has it as `struct`. What is absent is empty.
- */
+/** Facts of upstream's struct beyond its definition, which has it as `struct`. An absent fact is empty. */
 export interface StructFacts {
   /** Fields that JSON always has, although they are not required. */
   always?: string[]
   /** Fields that are required, and left out of JSON when they are empty nevertheless. */
   omitted?: string[]
   /**
-   * Texts, numbers and truth values that are pointers: empty is not absent. Of other fields only those that JSON always has,
-   * which is null then.
+   * Texts, numbers and truth values that are pointers: empty is not absent. Other fields only where JSON always has them, as null.
    */
   pointers?: string[]
   /** Fields that stand in nameless structs, by the names of these, outermost first, joined by dots. */

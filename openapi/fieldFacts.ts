@@ -1,10 +1,10 @@
 /**
- * What upstream's API source says about fields and its generated client does not: how lists and maps merge, what a missing
- * map key defaults to, which strings are quantities.
+ * Facts about fields in upstream's API source that its generated client lacks: merges of lists and maps, defaults of map keys, strings that
+ * are quantities.
  *
- * A field is `<package>.<version>.<Type>.<field>`; several fields of one type are separated by commas. Its facts are words:
- * `atomic`, `set`, `map:k1,k2` (list type); `merge[:key]`, `merge+retainKeys:key`, `retainKeys`, `replace` (strategic
- * merge); `key:k` (short for `map:k merge:k`); `mapAtomic`, `mapGranular` (map type); `quantity`; `=value` (default).
+ * A field is `<package>.<version>.<Type>.<field>`; several fields of one type are separated by commas. Its facts are words. A list type is
+ * `atomic`, `set` or `map:k1,k2`; a map type is `mapAtomic` or `mapGranular`. A strategic merge is `merge[:key]`, `merge+retainKeys:key`,
+ * `retainKeys` or `replace`. `key:k` is short for `map:k merge:k`; others are `quantity` and `=value` (default).
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
 export const FIELD_FACTS: Readonly<Record<string, string>> = {
@@ -313,8 +313,8 @@ export const ATOMIC_TYPES: readonly string[] = [
 ]
 
 /**
- * Fields that the generated client types `any`, and what they hold: `raw` any object with unknown fields, `json` any JSON
- * value, `fields` a field set of server-side apply.
+ * Fields that the generated client types `any`, and their content. `raw` is any object with unknown fields, `json` any JSON value, `fields`
+ * a field set of server-side apply.
  */
 export const FREE_FIELDS: Readonly<Record<string, 'raw' | 'json' | 'fields'>> = {
   'meta.v1.ManagedFieldsEntry.fieldsV1': 'fields',

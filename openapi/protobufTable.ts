@@ -1,13 +1,13 @@
 /**
- * How `protobufFields.json` says what the messages of the Kubernetes API have: per API version and message, its fields, separated
- * by blanks, each as `name:number:type`. The type is `s` string, `b` bool, `i` int32, `l` int64, `d` double, `y` bytes, a
- * well-known type, or a message (`apps/v1.DaemonSet`, without the version for one of the same version), with these marks
- * before it, in this order:
- *   `0` JSON leaves out the zero value though the type has no empty form (the creation time)
- *   `!` JSON always has the field: without a value it says the zero value, or null for lists, maps and pointers
- *   `~` the fields of the message stand among those of its parent in JSON
- *   `?` a pointer: written only when there is a value, and then even if it is zero; all else is always written
- *   `[]` list, `{}` map by string
+ * Format of `protobufFields.json`, a table of the messages of the Kubernetes API: per API version and message, its fields, separated by
+ * blanks, each as `name:number:type`. The type is `s` string, `b` bool, `i` int32, `l` int64, `d` double, `y` bytes, a well-known type,
+ * or a message. Messages are named as `apps/v1.DaemonSet`, without the version for one of the same version. Marks come before the type,
+ * in this order:
+ * - `0`: JSON leaves out the zero value though the type has no empty form (the creation time)
+ * - `!`: JSON always has the field: without a value the zero value, or null for lists, maps and pointers
+ * - `~`: the fields of the message stand among those of its parent in JSON
+ * - `?`: a pointer: written only when there is a value, and then even if it is zero; all else is always written
+ * - `[]`: list, `{}`: map by string
  */
 
 /** By API version, then message, the text of its fields. */

@@ -1,6 +1,4 @@
-/**
- * What upstream's API source says about groups, resources and sub-resources and its generated client does not.
- */
+/** Facts of upstream's API source about groups, resources and sub-resources that its generated client lacks. */
 
 export interface GroupFact {
   group: string
@@ -136,7 +134,7 @@ export const SUBRESOURCE_FACTS: Readonly<Record<string, SubresourceFact>> = {
 /** Tunnels to a kubelet. Behind a space there is none, so discovery does not promise them. */
 export const KUBELET_SUBRESOURCES: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy']
 
-/** What the sub-resource `name` of `resource` reads and writes; `undefined` when it is the kind itself. */
+/** Body of the sub-resource `name` of `resource`; `undefined` when it is the kind itself. */
 export function subresourceFact(resource: string, name: string): SubresourceFact | undefined {
   return SUBRESOURCE_FACTS[`${resource}/${name}`] ?? SUBRESOURCE_FACTS[name]
 }

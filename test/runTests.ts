@@ -1,8 +1,8 @@
 /**
  * `npm test`: all test files, a few processes at a time; `npm test -- test/storage` for a part of them.
  *
- * tap's own command would load its record of processes and loaded files into each of these, and into every server and
- * command that a test starts. Nothing here reads that record, and it cost a third of all processor time.
+ * The own command of tap would load its record of processes and loaded files into each of these. Every server and command of a test
+ * would get it, too. That record has no reader here, and it cost a third of all processor time.
  */
 import type { ChildProcess } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
@@ -33,7 +33,7 @@ const NOT_SHARING = new Set([
 
 /** So many share one: its start and the loading of the program cost as much as ten small files. The heap that stays hardly grows. */
 const SHARED_BY = 40
-/** Of those that start processes of their own and wait for them: more would keep the last ones waiting. */
+/** Number of those that start processes of their own and wait for them: more would keep the last ones waiting. */
 const WAITING_SHARED_BY = 8
 
 /** Behind the limit of a process for itself, for its report. */

@@ -1,4 +1,4 @@
-/** What esbuild cannot know of our sources and of the libraries. */
+/** Facts about our sources and the libraries that esbuild lacks. */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,8 +23,8 @@ const lateLibraries: Plugin = {
 }
 
 /**
- * Of the package only the reader of kubeconfigs is used. Its index names the generated clients and models, too, 15 of 17 MB, and says
- * of none that it may stay out: to read them took ten times as long as all else.
+ * Only the reader of kubeconfigs is used of the package. Its index names the generated clients and models, too, 15 of 17 MB, and marks none
+ * as optional. Reading them took ten times as long as all else.
  */
 const kubeConfigs: Plugin = {
   name: 'kubeconfigs of the client',

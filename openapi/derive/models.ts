@@ -1,6 +1,6 @@
 /**
- * Reads the model classes of `@kubernetes/client-node`: the attribute table of each `.js` gives names, types and formats,
- * the `.d.ts` beside it tells optional from required and carries the documentation.
+ * Reads the model classes of `@kubernetes/client-node`. The attribute table of each `.js` gives names, types and formats. The `.d.ts`
+ * beside it separates optional from required fields and carries the documentation.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

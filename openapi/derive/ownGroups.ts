@@ -31,7 +31,7 @@ interface Definition {
     /** Its objects are answered and not stored, so nobody writes them. */
     answered?: true
     names: Names
-    /** Of the same kind for what has no namespace. */
+    /** Names of the same kind for objects without a namespace. */
     clusterNames?: Names
     versions: {
       name: string
@@ -50,7 +50,7 @@ interface Definition {
   }
 }
 
-/** What a CustomResourceDefinition without columns shows beside the name. */
+/** Column of a CustomResourceDefinition without columns, beside the name. */
 const AGE: CatalogColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 const READING = ['get', 'list', 'watch']
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']

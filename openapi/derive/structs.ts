@@ -1,7 +1,7 @@
 /**
- * What upstream's structs say about their fields beyond the schema: which ones their JSON always has, which ones are pointers,
- * which ones stand in a nameless struct, and the names of their types. From the table of protobuf messages, whose marks say the
- * first three (`protobufTable.ts` explains them), and from `namedTypes.ts`.
+ * Facts of upstream's structs about their fields beyond the schema. They are fields that JSON always has, pointers, fields of a nameless
+ * struct, and the names of their types. From the table of protobuf messages, whose marks say the first three (`protobufTable.ts` explains
+ * them), and from `namedTypes.ts`.
  */
 import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import type { SchemaNode, StructFacts } from '../catalogFormat.ts'

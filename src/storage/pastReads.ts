@@ -11,7 +11,7 @@ interface Change {
   readonly stored: Stored | undefined
 }
 
-/** What each changed key was before its first change. */
+/** State of each changed key before its first change. */
 export class Undo {
   readonly #was = new Map<string, Change>()
   /** The same in key order, from the first {@link takeBetween} on: each stretch is searched, and not all changes for each of them. */

@@ -35,7 +35,7 @@ const values = fc.letrec(tie => ({
 }))
 const texts = fc.oneof(values.list, values.map) as fc.Arbitrary<string>
 
-/** Values, their keys in order, and what is said twice. */
+/** Values, their keys in order, and repeated keys. */
 function isSame(parsed: ReturnType<typeof judged>, expected: ReturnType<typeof judged>): boolean {
   return isDeepStrictEqual(parsed, expected) && inOrder(parsed) === inOrder(expected)
 }

@@ -1,4 +1,4 @@
-/** What an operator is told about a document that is wrong. */
+/** Messages to an operator about a faulty document. */
 import t from 'tap'
 import { checkerOf } from '../../src/apimachinery/ownDocuments.ts'
 

@@ -1,4 +1,4 @@
-/** What is remembered for a while is bounded by number and weight. */
+/** The memory is bounded by number and weight. */
 import t from 'tap'
 import { RecentlyOf } from '../../src/apimachinery/recentlyOf.ts'
 

@@ -1,4 +1,4 @@
-/** What is shortened keeps both of its ends. */
+/** A shortened text keeps both of its ends. */
 import t from 'tap'
 import { shortened, shortLine } from '../../src/apimachinery/shortened.ts'
 

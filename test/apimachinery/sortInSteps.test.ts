@@ -1,4 +1,4 @@
-/** What is sorted in steps comes out as from `toSorted`, and no step is long. */
+/** A sort in steps gives the result of `toSorted`, and no step is long. */
 import t from 'tap'
 import { sortInSteps } from '../../src/apimachinery/sortInSteps.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'

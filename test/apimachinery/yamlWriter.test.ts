@@ -1,10 +1,10 @@
-/** What is written piece by piece is what the library writes at once. */
+/** A text that is written piece by piece is the one that the library writes at once. */
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { YamlWriter, yamlText } from '../../src/apimachinery/yamlWriter.ts'
 import * as fc from '../support/fastCheck.ts'
 
-// tap has a use of its own for the library, and takes what it knows of times from it: here it is as a server has it.
+// The runner tap has a use of its own for the library, and removes its knowledge of times. Here it is as a server has it.
 const require = createRequire(import.meta.url)
 for (const path of Object.keys(require.cache)) if (path.includes('/yaml/dist/')) delete require.cache[path]
 const { parse, stringify } = require('yaml') as typeof import('yaml')
@@ -12,7 +12,7 @@ const { parse, stringify } = require('yaml') as typeof import('yaml')
 const byLibrary = (value: unknown): string =>
   stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0, aliasDuplicateObjects: false })
 
-/** What the library loses in its blocks is written in quotes; the test below reads it back. */
+/** Texts that the library damages in its blocks are written in quotes; the test below reads them back. */
 const LOST_IN_BLOCKS = /^\s|\n[ \t]+(?:\n|$)/
 
 /** Texts that a writer of YAML can get wrong. */

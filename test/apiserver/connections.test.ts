@@ -1,4 +1,4 @@
-/** What `kubectl logs`, `exec`, `attach`, `port-forward` and `proxy` are told by a server without kubelets. */
+/** Answers to `kubectl logs`, `exec`, `attach`, `port-forward` and `proxy` from a server without kubelets. */
 import t from 'tap'
 import { ALICE, createSpace, startTestServer } from '../support/server.ts'
 

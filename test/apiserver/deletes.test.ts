@@ -1,4 +1,4 @@
-/** Deletion: finalizers hold, preconditions protect, propagation is said by finalizers, namespaces take their content along. */
+/** Deletion: finalizers hold, preconditions protect, finalizers express propagation, namespaces take their content along. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
 

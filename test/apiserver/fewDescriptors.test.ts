@@ -1,4 +1,4 @@
-/** Who has not shown a credential does not take the last file descriptors of a server that has few. */
+/** A client without a credential does not take the last file descriptors of a server that has few. */
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'

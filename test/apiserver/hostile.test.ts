@@ -146,7 +146,7 @@ t.test('connections of refused WebSockets that nobody ever closed', async t => {
   )
   const text = await new Promise<string>(resolve => socket.once('data', data => resolve(data.toString())))
   t.match(text, /^HTTP\/1\.1 404 Not Found\r\n/)
-  // What nobody reads stands before the news that this side is gone.
+  // Unread bytes stand before the news that this side is gone.
   socket.on('error', () => {})
   socket.end(Buffer.alloc(200_000, 0x81))
   await ended

@@ -1,4 +1,4 @@
-/** What nobody waits for any more is not made, and nothing of that is a fault of the server. */
+/** Abandoned work stops, and none of that is a fault of the server. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** What the operator is told when the server cannot listen where it was told to. */
+/** Message to the operator when the server cannot listen at its address. */
 import t from 'tap'
 import { startTestServer } from '../support/server.ts'
 
@@ -9,7 +9,7 @@ t.test('an address that is not of this machine is refused with the name of the f
     message: cannot,
     cause: { code: 'EADDRNOTAVAIL' },
   })
-  // Longer than a label may be, so no name server is asked.
+  // Longer than a label may be, so no name server is involved.
   const unknown = startTestServer(t, { more: { bindAddress: 'x'.repeat(64) } })
   await t.rejects(unknown, { message: cannot, cause: { code: 'ENOTFOUND' } })
 })

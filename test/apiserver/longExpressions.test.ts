@@ -1,5 +1,5 @@
-// Rules and policies that cost much, but not more than upstream lets them: they are obeyed on every machine, under any load, and
-// nobody waits for them but who sent the object.
+// Rules and policies that cost much, but not more than upstream allows. They hold on every machine, under any load, and delay only the
+// sender of the object.
 import t from 'tap'
 import { crdsIn } from '../support/crds.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'

@@ -1,4 +1,4 @@
-/** What holds very many small things is refused in every form in which it can be sent, and what people send is taken. */
+/** A body of very many small things is refused in every form, and ordinary ones are accepted. */
 import t from 'tap'
 import { MEMBERS_LIMIT, VALUES_LIMIT } from '../../src/apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE, protobufCodec } from '../../src/apimachinery/protobuf/protobufCodec.ts'

@@ -44,7 +44,7 @@ t.test('one server', async t => {
       const made = await api.post(path, { apiVersion, kind: type.kind, metadata, ...fields })
       if (made.code !== 201) continue // Some samples lack what only a whole server asks for.
       for (const at of [path, `${path}/sample`]) {
-        // Of one state: a controller may write in between.
+        // Objects of one state: a controller may write in between.
         let before: KubeObject
         let answer: Awaited<ReturnType<typeof get>>
         let after: KubeObject

@@ -1,4 +1,4 @@
-/** What every space has without storing it: a space may change it for itself, nobody may delete it. */
+/** Objects that every space has without storing them: a space may change its own, and no one may delete them. */
 import t from 'tap'
 import { ALICE, createSpace, startTestServer } from '../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** Who has what there was up to a cursor is sent in a snapshot what changed since, and the names of the rest. */
+/** A client with the content up to a cursor gets a snapshot with later changes, and the names of the rest. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'
 

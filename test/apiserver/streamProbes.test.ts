@@ -1,4 +1,4 @@
-/** A space stream whose peer is gone without a word ends: the kernel is told to ask quiet peers. */
+/** A space stream whose peer vanishes ends: the kernel probes quiet peers. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { ClientRequest } from 'node:http'
 import { request } from 'node:https'
@@ -7,7 +7,7 @@ import t from 'tap'
 import { OWN_PATIENCE_MS } from '../support/patience.ts'
 import { accessOf, startTestServer } from '../support/server.ts'
 
-/** What the kernel waits with for each established connection of the port's server. */
+/** Kernel timer of each established connection of the port's server. */
 const KEEPALIVE = '02'
 function timersOf(port: number): string[] {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`

@@ -1,4 +1,4 @@
-/** The space stream tells each object in one version: the one that its line names, and that can be asked for. */
+/** The space stream sends each object in one version: the one that its line names, and that can be requested. */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
@@ -32,7 +32,7 @@ const gauge = (version: string, name: string): object => ({
   size: 1,
 })
 
-/** What both streams tell of objects, of which one was stored in v1 before its kind came to be defined as `later`. */
+/** Objects in both streams, one of them stored in v1 before its kind came to be defined as `later`. */
 async function toldAfter(t: Test, later: ReturnType<typeof definition>): Promise<string[]> {
   const { api, server, faults } = await startTestServer(t, WEBHOOKS_HERE)
   const space = await createSpace(api, 'one')

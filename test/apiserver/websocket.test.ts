@@ -58,7 +58,7 @@ async function serve(t: Test, options: Partial<ApiServerOptions> = {}) {
       ...(line && { createConnection: () => line }),
     })
   }
-  /** A connection, before anything is asked by it. */
+  /** A connection, before any request on it. */
   const dial = async (): Promise<TLSSocket> => {
     const { ca, cert, key } = access
     const { hostname, port } = new URL(server.url)
@@ -80,7 +80,7 @@ interface ConnectOptions {
   line?: TLSSocket
 }
 
-/** Of a GET without credentials. */
+/** Status of a GET without credentials. */
 async function statusOver(line: TLSSocket, path: string): Promise<number> {
   line.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   const [head] = (await once(line, 'data')) as [Buffer]
@@ -290,7 +290,7 @@ t.test('watches beyond the bound are told to come again, and leaving makes room'
   admin.socket.close()
   first.socket.close()
   await Promise.all([first.closed, admin.closed])
-  // The server hears of the end of a connection after the client; its own count tells when it has.
+  // The server sees the end of a connection after the client; its own count shows when.
   const running = async (): Promise<string> => (await api.get('/metrics')).text
   while (!(await running()).includes('apiserver_longrunning_requests{verb="WATCH"} 0'));
   const third = await open(path, alice)

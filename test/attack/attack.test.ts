@@ -1,6 +1,6 @@
 /**
- * Each attack in one small round, all on one server: nobody else is refused, the server lives, who attacks hears a clear
- * Status, and the server starts again with all that they have stored. `npm run attack` does them in earnest, and measures.
+ * Each attack in one small round, all on one server. No other client is refused, the server lives, the attacker gets a clear Status, and
+ * the server starts again with all stored objects. `npm run attack` runs them in full, and measures.
  */
 import t from 'tap'
 import { NeighbourProcess } from '../support/neighbourProcess.ts'

@@ -1,4 +1,4 @@
-/** What an attack is: a name, what it makes ready, and what it does while another tenant goes on working. */
+/** An attack: a name, its preparation, and its work while another tenant goes on. */
 import type { Ground } from './ground.ts'
 
 export interface AttackParts {
@@ -8,9 +8,9 @@ export interface AttackParts {
   prepare?(ground: Ground): Promise<void>
   /** One round. The long form repeats it until its time is over; all that a round has begun has ended when it resolves. */
   run(ground: Ground): Promise<void>
-  /** Of these the attacker must hear at least one, with a Status. Left out: nothing has to be refused. */
+  /** The attacker must get at least one of these, with a Status. Left out: nothing has to be refused. */
   hears?: readonly number[]
-  /** What the attack leaves behind in memory because it is stored. */
+  /** Memory of the attack's stored objects. */
   keepsMb?: number
 }
 

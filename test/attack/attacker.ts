@@ -1,6 +1,5 @@
 /**
- * Who attacks: sends what it is told, does not keep answers, and checks of each refusal that it is a well-formed Status. What
- * it heard is counted.
+ * An attacker: sends requests, drops answers, and checks that each refusal is a well-formed Status. Answers are counted.
  */
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -28,9 +27,9 @@ export interface Access {
   agent?: Agent
 }
 
-/** Of what was not refused the rest is thrown away. */
+/** The rest of an accepted answer is thrown away. */
 const KEPT = 64 * 1024
-/** Who calls a webhook that fails hears 500, of a kube-apiserver too. */
+/** A call of a webhook that fails gives 500, from a kube-apiserver too. */
 const WEBHOOK = /"message":"Internal error occurred: (failed calling webhook |conversion webhook for )/
 /** Longer than the server lets any answer take. */
 const LIMIT_MS = 150_000
@@ -116,7 +115,7 @@ export class Attacker {
     for (const sent of this.#unread) sent.destroy()
   }
 
-  /** What is under way ends without an answer. */
+  /** Running requests end without an answer. */
   close(): void {
     for (const other of this.#others) other.close()
     this.leave()

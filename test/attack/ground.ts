@@ -195,7 +195,7 @@ export class Ground {
     await this.#exited
   }
 
-  /** Of the server's loop so far; `undefined` where the system does not tell. */
+  /** Times of the server's loop so far; `undefined` where the system has none. */
   loopTimes(): LoopTimes | undefined {
     const path = `/proc/${this.#child?.pid}/task/${this.#child?.pid}/schedstat`
     if (!existsSync(path)) return undefined

@@ -1,6 +1,6 @@
 /**
- * `npm run attack [-- --only NAME,… | --family NAME,…] [--seconds N] [--profiles DIR] [--list]`: tries the attacks one after the
- * other, each on a server of its own, prints what another tenant felt of them, and exits 1 when one succeeds.
+ * `npm run attack [-- --only NAME,… | --family NAME,…] [--seconds N] [--profiles DIR] [--list]`: tries the attacks in turn, each on a
+ * server of its own. It prints another tenant's delays, and exits 1 when one succeeds.
  */
 import { mkdirSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'

@@ -19,7 +19,7 @@ export interface Result {
   during?: Measured
   afterwards?: Measured
   seconds: number
-  /** Of the server's loop, while the attack ran. */
+  /** Turns of the server's loop, while the attack ran. */
   turns?: Turns
   loop?: LoopTimes | undefined
   before?: Memory
@@ -43,10 +43,10 @@ const AFTERWARDS_MS = 4000
 const ROUND_LIMIT_MS = 60_000
 const MEMORY_LIMIT_MS = 30_000
 const READY_LIMIT_MS = 15_000
-/** Refusals that are told one by one. */
+/** Refusals that are listed one by one. */
 const SAID = 3
 const MB = 2 ** 20
-/** What caches, pools of threads and the other tenant's own objects may have added. */
+/** Growth by caches, pools of threads and the other tenant's own objects. */
 const USED_SLACK = 48 * MB
 /** And what the allocator keeps besides. */
 const RSS_SLACK = 160 * MB
@@ -131,7 +131,7 @@ function timesSince(before: LoopTimes | undefined, now: LoopTimes | undefined): 
   return before && now && { runMs: now.runMs - before.runMs, readyMs: now.readyMs - before.readyMs }
 }
 
-/** What the attacker was told. */
+/** Faults in the attacker's answers. */
 export function hearingFaults(attack: Attack, { alice }: Ground): string[] {
   const faults = alice.faults.slice(0, 5)
   const { hears } = attack
@@ -140,7 +140,7 @@ export function hearingFaults(attack: Attack, { alice }: Ground): string[] {
   return faults
 }
 
-/** What the other tenant may wait at the 99th percentile: see the header of the table. */
+/** Bound on the other tenant's wait at the 99th percentile: see the header of the table. */
 export function allowedMs(quiet: Measured, during: Measured, what: 'get' | 'post' | 'event' | 'livez'): number {
   return Math.max(P99_LIMIT_MS, QUIET_FACTOR * quiet[what].p99) + during.machine.p99
 }

@@ -1,6 +1,6 @@
 /**
- * Whoever attacks stands for other machines, but does it on the server's processors. Where it may, its process has these only
- * when nobody else wants them: what another tenant waits for is the server then, and not the attacker's own work.
+ * The attacker stands for other machines, but runs on the server's processors. Where it may, its process has these only when no other wants
+ * them. Another tenant then waits for the server, and not for the attacker's own work.
  */
 import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'

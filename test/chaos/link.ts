@@ -49,7 +49,7 @@ export class Link {
     this.#hush()
   }
 
-  /** What was silent goes on where it was. */
+  /** A silent connection goes on where it was. */
   heal(): void {
     this.#state = 'whole'
     for (const end of this.#open) end.resume()

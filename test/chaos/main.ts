@@ -1,7 +1,7 @@
 /**
- * `npm run chaos [-- --minutes 10] [--seed N] [--clusters 3]`: a server, clusters and their syncers as processes. People change
- * spaces and clusters while processes are killed and frozen and links break. At the end every cluster must hold exactly what the
- * space says, every status must be true, and nothing of the clusters' own may have been touched. Exits 1 when it is not so.
+ * `npm run chaos [-- --minutes 10] [--seed N] [--clusters 3]`: a server, clusters and their syncers as processes. People change spaces and
+ * clusters while processes are killed and frozen and links break. At the end every cluster must hold exactly the content of the space, and
+ * every status must be true. All of the clusters' own objects must be untouched. Exits 1 when it is not so.
  *
  * A seed gives the same steps, not the same moments: what the machine does between them is its own.
  */

@@ -1,4 +1,4 @@
-/** What happens to a fleet: what people do to spaces and clusters, and what befalls processes and links. */
+/** Events of a fleet: people's changes of spaces and clusters, and failures of processes and links. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
@@ -7,17 +7,17 @@ import type { Seeded } from '../support/seeded.ts'
 import { DEPLOYMENTS, LOCATIONS, MAPS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
 
-/** What somebody is told who was late, or asked a server that was not there. */
+/** Errors of a client that was late, or whose server was not there. */
 const EXPECTED = ['NotFound', 'AlreadyExists', 'Conflict', 'Timeout', 'ServiceUnavailable', 'TooManyRequests'] as const
 const MAPS_AT_MOST = 16
 const DEPLOYMENTS_AT_MOST = 4
-/** Nobody waits longer for what was asked of a server that is frozen; it may be done later all the same. */
+/** Bound on the wait for a request to a frozen server; it may be done later all the same. */
 const PATIENCE_MS = 5000
 
 export interface Chaos {
   readonly fleet: Fleet
   readonly random: Seeded
-  /** What no server should have said. */
+  /** Messages that no server should have sent. */
   readonly faults: string[]
   /** By what happened. */
   readonly counts: Map<string, number>

@@ -1,4 +1,4 @@
-/** Whether every cluster holds exactly what the space says, everything that is told of it is true, and nothing foreign was touched. */
+/** Whether every cluster holds exactly the content of the space, every report of it is true, and nothing foreign was touched. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { list, num, record, str } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
@@ -8,7 +8,10 @@ import { EDGE_PLACEMENTS, WORK_STATUSES } from '../../src/placement/words/placem
 import { DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
 
-/** Of the fleet, once nothing befalls it any more. What was changed in its cluster time and again is repaired after up to five minutes. */
+/**
+ * Time of the fleet to settle, once no event comes any more. A repeatedly changed object of its cluster is repaired after up to five
+ * minutes.
+ */
 const SETTLE_MS = 400_000
 const LOCAL = 'local'
 /** In the first cluster before anybody places one of that name. */
@@ -16,7 +19,7 @@ const CONTESTED = 'contested'
 const KINDS = [MAPS, DEPLOYMENTS] as const
 const OF_EVERY_NAMESPACE = 'kube-root-ca.crt'
 
-/** What is in clusters and is nobody's but theirs: `cluster resource namespace/name` with its uid, version and data. */
+/** Objects of the clusters alone: `cluster resource namespace/name` with its uid, version and data. */
 export type Foreign = ReadonlyMap<string, string>
 
 export async function makeForeign({ wds, clusters }: Fleet): Promise<Foreign> {
@@ -56,7 +59,7 @@ export interface Verdict {
   /** So many were to be in clusters. */
   copies: number
   wrong: string[]
-  /** What was wrong when it was looked at the time before. */
+  /** Faults of the look before. */
   last: readonly string[]
 }
 
@@ -92,7 +95,7 @@ async function look(fleet: Fleet, foreign: Foreign): Promise<Omit<Verdict, 'last
   const { wds, inventory, clusters } = fleet
   const wrong: string[] = []
   const sources = await Promise.all(KINDS.map(async kind => (await wds.list(kind, { namespace: HOME })).items))
-  /** `cluster resource name`: the state that is to be told, and the object. */
+  /** `cluster resource name`: the expected state, and the object. */
   const expected = new Map<string, { state: string; source: KubeObject }>()
   for (const [index, cluster] of clusters.entries()) {
     const { labels = {} } = (await inventory.get(LOCATIONS, { name: cluster.name })).metadata

@@ -1,4 +1,4 @@
-/** What is to be added to a queue by and by: no more than can be worked on soon, and what has to be done at once all the same. */
+/** Later additions to a queue: no more than can be worked on soon, and urgent ones all the same. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { Arrivals } from '../../src/client/arrivals.ts'
@@ -14,7 +14,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await setImmediate()
 }
 
-/** `slice`: how often it may be asked whether others are due. */
+/** `slice`: number of checks before others are due. */
 function world(slice = Number.POSITIVE_INFINITY) {
   let looks = 0
   const waiting = new Map<string, string[]>()

@@ -1,4 +1,4 @@
-// Whoever declares parts relies on their order, and on nothing being left running.
+// Order of declared parts, and the end of all of them.
 
 import t from 'tap'
 import { Lifecycle, type Part } from '../../src/client/lifecycle.ts'

@@ -1,6 +1,6 @@
 /**
- * Streams and informers of a real server, over HTTP and in process, while writers write and connections break at random:
- * whatever happens, every promise of a watch is kept, and copies end up as what there is.
+ * Streams and informers of a real server, over HTTP and in process, while writers write and connections break at random. Every promise of a
+ * watch is kept, and copies end up as the present content.
  */
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'

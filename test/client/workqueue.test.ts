@@ -1,4 +1,4 @@
-// What becomes of a key: it waits once, is worked on, fails and comes again.
+// Life of a key: it waits once, is worked on, fails and comes again.
 
 import t from 'tap'
 import { SERVER_SHORT, StatusError } from '../../src/apimachinery/errors.ts'

@@ -1,4 +1,4 @@
-// What is done together with others of its kind.
+// Keys that are worked on together with others of their kind.
 import t from 'tap'
 import { systemClock } from '../../src/client/clock.ts'
 import type { KeyGuard } from '../../src/client/setAside/keyGuard.ts'

@@ -1,4 +1,4 @@
-// Whose turn it is: neither what is slow of one party nor many keys at a time keep others, or the loop, waiting.
+// Turns: neither slow work of one party nor many keys at a time keep others, or the loop, waiting.
 
 import t from 'tap'
 import { systemClock } from '../../src/client/clock.ts'

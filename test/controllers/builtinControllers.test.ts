@@ -1,4 +1,4 @@
-/** What all controllers do on the loop is in one slice of each of its turns. */
+/** Work of all controllers on the loop is in one slice of each of its turns. */
 import t from 'tap'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'

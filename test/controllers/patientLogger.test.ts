@@ -1,4 +1,4 @@
-// What an operator reads of failing reconciles.
+// Log lines of failing reconciles for an operator.
 import t from 'tap'
 import { silentLogger } from '../../src/client/logger.ts'
 import { patientLogger } from '../../src/controllers/patientLogger.ts'

@@ -1,4 +1,4 @@
-// What controllers hear of objects that command clusters: all but what stands in mailboxes, and nothing before its place is known.
+// Controllers receive all objects that command clusters but those in mailboxes, and none before its place is known.
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'

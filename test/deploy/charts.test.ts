@@ -1,6 +1,6 @@
 /**
- * The charts: linted, rendered with each file of values under `ci/`, taken by Orrery and by a real kube-apiserver without a word
- * against a field; and what they refuse.
+ * The charts: linted, and rendered with each file of values under `ci/`. Orrery and a real kube-apiserver accept them without a complaint
+ * about a field. Their refusals, too.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -258,7 +258,7 @@ t.test('every helm command of the page renders', { skip: noHelm }, async t => {
   ]
   t.ok(commands.length >= 5, `${commands.length}`)
   const file = join(t.testdir({ kubeconfig: 'current-context: c' }), 'kubeconfig')
-  /** Of each release, what it was given so far. */
+  /** Given values of each release so far. */
   const given = new Map<string, readonly string[]>()
   for (const [command, release, chart, rest] of commands) {
     const flags = rest!

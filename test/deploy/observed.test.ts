@@ -1,6 +1,6 @@
 /**
- * What Prometheus and Grafana are given: promtool has nothing against it, the alerts come when they should, and every metric that is
- * named is one that the server or a syncer tells.
+ * Files for Prometheus and Grafana: promtool accepts them, and the alerts come when they should. Every named metric is one of the server or
+ * a syncer.
  */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -9,7 +9,7 @@ import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 const UNITS = join(PROGRAM_ROOT, 'deploy/systemd')
 const ANALYZE = '/usr/bin/systemd-analyze'
 const skip = existsSync(ANALYZE) ? false : `this machine has no ${ANALYZE}`
-/** Of ten: what a service of a web server with the usual settings gets is about nine. */
+/** Bound of ten: the exposure of a web server's service with the usual settings is about nine. */
 const MOST_EXPOSED = 2
 
 const dir = mkdtempSync(join(tmpdir(), 'orrery-units-'))

@@ -28,7 +28,7 @@ export function judge120(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   return explained(found, step.unlike120)
 }
 
-/** Against a server of today. What it keeps in maps it tells in any order, and shows values of its structs in words of its own. */
+/** Against a server of today. It lists the content of maps in any order, and shows values of its structs in words of its own. */
 export function judgeToday(step: Step, ours: Outcome, theirs: Outcome): Verdict {
   const found = differences(inOrder(ours), inOrder(theirs)).filter(difference => !isInternal(difference))
   return explained(found, step.unlikeToday)
@@ -112,7 +112,7 @@ export function differences(ours: unknown, theirs: unknown, path = ''): Differen
 const GO_VALUE = /(Invalid|Unsupported|Duplicate) value: (?:&|\*|\[\]|map\[|0x|[a-z0-9]+\.[A-Z])/
 const VALUE = /^(\w+ value): .*: /
 
-/** What a cause says about the value must be the same; the message repeats the causes. */
+/** The value's error in a cause must be the same; the message repeats the causes. */
 function isGoSyntax({ path, ours, theirs }: Difference): boolean {
   if (typeof ours !== 'string' || typeof theirs !== 'string' || !GO_VALUE.test(theirs)) return false
   if (path === 'body.message') return ours.includes(' is invalid: ')

@@ -1,8 +1,8 @@
 /**
- * The same requests, asked of Orrery and of a real kube-apiserver: nobody should be able to tell a space from a cluster's API.
- * Without a kube-apiserver (KUBEBUILDER_ASSETS) Orrery is held to what was recorded. After a change that is meant:
- * `RECORD=1 node test/differential/differential.test.ts` writes the recordings anew; the diff is what has changed for users.
- * An answer that is new or has changed needs a peer that judges it, or a reason why none can.
+ * The same requests to Orrery and to a real kube-apiserver: a space should look like a cluster's API. Without a kube-apiserver
+ * (KUBEBUILDER_ASSETS) Orrery is held to what was recorded. After a change that is meant: `RECORD=1 node
+ * test/differential/differential.test.ts` writes the recordings anew; the diff is what has changed for users. An answer that is new or has
+ * changed needs a peer that judges it, or a reason why none can.
  */
 import t, { type Test } from 'tap'
 import { ask, prepareBadCases, seen, wanted } from '../apiserver/badInput/badCase.ts'
@@ -29,7 +29,7 @@ const chosen = scripts.filter(script => only === undefined || only.split(',').in
 const { api, faults } = await startTestServer(t)
 const played = new Map<string, Outcome[]>()
 for (const script of chosen) played.set(script.name, await play(api, script))
-/** What the peers that are here say, by script. */
+/** Answers of the present peers, by script. */
 const opinions = new Map<string, Opinion[]>(chosen.map(({ name }) => [name, []]))
 
 t.test('kube-apiserver answers the same', { skip: noPeer }, async t => {

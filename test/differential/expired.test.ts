@@ -1,6 +1,6 @@
 /**
- * History that is no longer kept: what a list, a page and a watch of it are told, by Orrery and, where there is one, by a real
- * kube-apiserver whose etcd is compacted.
+ * History that is no longer kept: the answers to a list, a page and a watch of it. They come from Orrery and, where there is one, from a
+ * real kube-apiserver whose etcd is compacted.
  */
 import t from 'tap'
 import type { Api } from '../support/api.ts'

@@ -1,8 +1,8 @@
-/** Who judged the answer to a step: the peers that were asked and answer alike. Where there is none, the script says why. */
+/** Judges of the answer to a step: the peers that got it and answer alike. Where there is none, the script says why. */
 import type { Verdict } from './compare.ts'
 import type { Peer, Script, Step } from './script.ts'
 
-/** What one peer makes of each step of a script; `undefined` for those that it was not asked. */
+/** Verdict of one peer on each step of a script; `undefined` for those that it did not get. */
 export interface Opinion {
   /** As recordings name it: `kube-apiserver v1.20.2`. */
   judge: string
@@ -20,7 +20,7 @@ export const withoutVersion = (judge: string): string => judge.split(' ')[0]!
 /** Beginnings of paths that leave nothing to judge: everything, and the code. */
 const WHOLE = ['', 'code']
 
-/** Whether a peer that was asked answers the same, at least in part. */
+/** Whether a peer that got the step answers the same, at least in part. */
 export function agrees({ unexplained, explained }: Verdict): boolean {
   return unexplained.length === 0 && !explained.some(start => WHOLE.includes(start))
 }

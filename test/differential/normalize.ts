@@ -1,7 +1,6 @@
 /**
- * What two servers can never say alike is replaced: identities and versions by the step that showed them first (so that
- * "unchanged" still shows), and so are addresses and ports that a server gave a Service; times and ages by a word.
- * Annotations that tell the space go.
+ * Values that always differ between two servers are replaced. Identities and versions become the step that showed them first (so that
+ * "unchanged" still shows), and so do addresses and ports of a Service. Times and ages become a word. Annotations that tell the space go.
  */
 import { isRecord } from '../../src/apimachinery/object.ts'
 

@@ -12,18 +12,18 @@ export interface Outcome {
   /** Only those that clients act upon. */
   headers: Record<string, string>
   body?: unknown
-  /** Of a watch. */
+  /** Events of a watch. */
   events?: unknown
 }
 
-/** Who the requests come from, as managers of fields see it. */
+/** Sender of the requests, as managers of fields see it. */
 export const AGENT = 'differential'
 const HEADERS = ['content-type', 'warning', 'retry-after', 'location']
 
 export interface PlayOptions {
   /** Leaves out what that release does not know. */
   is120?: boolean
-  /** Who has the namespaces, where it is not `api` itself. Such a server learns of all kinds a moment late. */
+  /** Server with the namespaces, where it is not `api` itself. Such a server learns of all kinds a moment late. */
   core?: Api
 }
 

@@ -1,4 +1,4 @@
-/** What a recording calls its steps, and whose word it takes for their answers. */
+/** Names of a recording's steps, and the judges of their answers. */
 import t from 'tap'
 import type { Verdict } from './compare.ts'
 import { countsOf } from './counts.ts'

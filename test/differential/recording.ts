@@ -1,6 +1,6 @@
 /**
- * Recorded outcomes: one line of JSON for each step, so that a change of behaviour is a line in a review. A line says who judged
- * it, or why nobody did. What nobody judged, without a reason, is not recorded.
+ * Recorded outcomes: one line of JSON for each step, so that a change of behaviour is a line in a review. A line says who judged it, or why
+ * nobody did. An answer without a judge and a reason is not recorded.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ export function linesOf(script: Script, outcomes: readonly Outcome[]): Line[] {
   return JSON.parse(JSON.stringify(lines)) as Line[]
 }
 
-/** What was answered, apart from who judged it. */
+/** The answer, apart from its judges. */
 export function lineOf({ judges: _, unjudged: __, ...line }: Recorded): Line {
   return line
 }
@@ -49,8 +49,8 @@ export interface Judged {
 }
 
 /**
- * What may be recorded of these outcomes, given what peers think of them and what is recorded `before`. A peer that is not here
- * now counts for the answers that are as they were.
+ * Valid recordings of these outcomes, by the peers' opinions and the recording `before`. A peer that is not here now counts for the answers
+ * that are as they were.
  */
 export function judged(
   script: Script,

@@ -1,6 +1,6 @@
 /**
- * Request scripts: what is asked of two servers, as data. Every string of a step may hold `{name}`: `{ns}` is the namespace that
- * the runner made for the script, other names are values that earlier steps saved.
+ * Request scripts: requests to two servers, as data. Every string of a step may hold `{name}`. `{ns}` is the namespace that the runner made
+ * for the script, other names are values that earlier steps saved.
  */
 export interface Step {
   method: string
@@ -17,7 +17,7 @@ export interface Step {
   watch?: number
   /** Follows a watch up to the first event whose JSON has this text; how many there are on the way is not compared. */
   until?: string
-  /** Asked again until the answer has this code: a peer may take a moment to act upon what was said before. */
+  /** Repeated until the answer has this code: a peer may take a moment to act upon an earlier step. */
   late?: number
   /** Only these paths of the body count. */
   only?: readonly string[]
@@ -27,7 +27,7 @@ export interface Step {
    * with `?` may turn out to explain nothing; others may not.
    */
   unlike120?: Readonly<Record<string, string>>
-  /** Why kube-apiserver 1.20 is not asked at all: its answer would change what follows, or never end. */
+  /** Reason why kube-apiserver 1.20 does not get it at all: its answer would change the later steps, or never end. */
   since?: string
   /** As `unlike120`, about Kubernetes as it is today: Orrery means to answer otherwise. */
   unlikeToday?: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ export interface Script {
   /** True when managedFields are what the script is about; elsewhere they are left out. */
   managedFields?: boolean
   /**
-   * Who else is asked: kube-apiserver 1.20 (the default), the apiextensions-apiserver of today, or both. The latter knows
+   * Peers of the step: kube-apiserver 1.20 (the default), the apiextensions-apiserver of today, or both. The latter knows
    * CustomResourceDefinitions and the objects of them, nothing else.
    */
   peers?: readonly Peer[]
@@ -80,7 +80,7 @@ export const apply = patch(APPLY)
 /** The whole answer differs. */
 export const unlike = (why: string): Rest => ({ unlike120: { '': why } })
 
-/** The same refusal, of which the causes are told otherwise, and so its message. */
+/** The same refusal with other words for its causes, and so for its message. */
 export const unlikeWords = (why: string): Rest => ({ unlike120: { 'body.details.causes': why, '?body.message': why } })
 
 /** Steps of a script by their numbers, with the parts of their answers that differ. */
@@ -94,8 +94,8 @@ export const inPart = (parts: readonly string[], ...steps: number[]): Parts => (
 export const inWords = (...steps: number[]): Parts => inPart(['body.message', '?body.details'], ...steps)
 
 /**
- * Steps of which some are answered otherwise than by today's server, by reason: the numbers of those that differ as a whole, and
- * those that differ in part.
+ * Steps of which some have other answers than today's server, by reason. Numbers are of those that differ as a whole, and of those that
+ * differ in part.
  */
 export function noted(steps: readonly Step[], reasons: Readonly<Record<string, readonly (number | Parts)[]>>): Step[] {
   const unlike = new Map<number, Record<string, string>>()
@@ -108,7 +108,7 @@ export function noted(steps: readonly Step[], reasons: Readonly<Record<string, r
   return steps.map((step, i) => (unlike.has(i) ? { ...step, unlikeToday: unlike.get(i)! } : step))
 }
 
-/** What a step does, for people; several may do the same. */
+/** Title of a step, for people; several may do the same. */
 export function titleOf(step: Step): string {
   const kind = step.type?.replace(/^application\/(.*?)(-patch)?\+.*$/, ' ($1)') ?? ''
   return `${step.method}${kind} ${step.path}${step.as ? ` as ${step.as}` : ''}`

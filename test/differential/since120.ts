@@ -1,4 +1,4 @@
-/** What objects got since Kubernetes 1.20: our peer cannot say it, so it is left out where the two are compared. */
+/** Additions to objects since Kubernetes 1.20: our peer lacks them, so they are left out of the comparison. */
 import { isRecord } from '../../src/apimachinery/object.ts'
 
 /** Fields by kind; the reason is the release that made the server fill them in. */

@@ -15,7 +15,7 @@ export function stepIds(steps: readonly Step[]): string[] {
   })
 }
 
-/** Of the request alone: what is made of the answer, and who agrees with it, is no part of a step's identity. */
+/** Digest of the request alone: the handling of the answer, and its judges, are no part of a step's identity. */
 function digest({ method, path, type, headers, as, watch, until, body }: Step): string {
   const asked = JSON.stringify([method, path, type, headers, as, watch, until, body])
   return createHash('sha256').update(asked).digest('hex').slice(0, LENGTH)

@@ -1,6 +1,6 @@
 /**
- * Each answer in each form, and what is said where there is none: one line, nothing for programs, an exit code that says so. Beside a
- * real server; what ends the process, and what goes on, in processes.
+ * Each answer in each form, and the result where there is none: one line, nothing for programs, a matching exit code. Beside a real server;
+ * what ends the process, and what goes on, in processes.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const file = join(dir, 'page.yaml')
 writeFileSync(file, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page, labels: {app: shop}}\ndata: {a: b}\n')
 
 const COMMANDS = ['why configmap/page', 'diff configmap/page', `preview -f ${file}`, 'status']
-/** Of commands that compare, 1 says that there is a difference. */
+/** For commands that compare, 1 means that there is a difference. */
 const troubleOf = (command: string): number => (/^(diff|preview)/.test(command) ? 2 : 1)
 
 async function run(line: string, path: string) {

@@ -1,7 +1,7 @@
 /**
- * What the charts render, run as processes, plays KubeStellar's extended example: the server with the arguments of its Pod, its
- * kubeconfigs in the Secret of the cluster that it runs in, a client outside that comes through a balancer which passes TLS through
- * by name, one inside by the Service's name, and two syncers with the arguments and the Secrets of their own chart.
+ * The output of the charts, run as processes, plays KubeStellar's extended example. The server has the arguments of its Pod, and its
+ * kubeconfigs in the Secret of its own cluster. A client outside comes through a balancer which passes TLS through by name, one inside by
+ * the Service's name. Two syncers have the arguments and the Secrets of their own chart.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a cluster's owner does not allow is told to who placed it, as long as that is so. */
+/** A refusal by a cluster's owner is reported to the author of the placement, as long as it lasts. */
 import t from 'tap'
 import { gone, map } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of the server under 32 writers and three watchers, again and again on the same data dir: what was acknowledged
- * stays, nothing is half-done, and watches go on where they were. CRASH_ROUNDS sets the number of kills (default 3).
+ * `kill -9` of the server under 32 writers and three watchers, again and again on the same data dir. Acknowledged writes stay, nothing is
+ * half-done, and watches go on where they were. CRASH_ROUNDS sets the number of kills (default 3).
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const COLLECTION = '/api/v1/namespaces/default/configmaps'
 /** The server keeps objects of its own there too. */
 const OURS = 'labelSelector=written-by%3Dcrash-test'
 
-/** One version of one object, as whoever saw it was told. */
+/** One version of one object, in one client's view. */
 interface Fact {
   revision: number
   name: string
@@ -74,7 +74,7 @@ async function mark(server: ServerProcess, name: string): Promise<Fact> {
   return factOf(body as unknown as ConfigMap)
 }
 
-/** Lets writers and watchers work until so many writes are acknowledged, kills the server, and tells what it had told. */
+/** Lets writers and watchers work until so many writes are acknowledged, kills the server, and returns its answers. */
 async function crash(server: ServerProcess, round: number, cursors: readonly number[], kills: number) {
   const acknowledged: Fact[] = []
   const watched = cursors.map((): Fact[] => [])

@@ -1,6 +1,6 @@
 /**
- * A policy engine is installed into a workload space: it acts nowhere in the center, harms nobody there, and arrives whole in a
- * cluster, where it does act. With a simulated cluster, and with a real one where KUBEBUILDER_ASSETS is set.
+ * A policy engine is installed into a workload space. It acts nowhere in the center, harms nobody there, and arrives whole in a cluster,
+ * where it does act. With a simulated cluster, and with a real one where KUBEBUILDER_ASSETS is set.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

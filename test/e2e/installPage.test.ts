@@ -1,8 +1,8 @@
 /**
  * docs/install.md, typed in a clone of its own: the program is made, installed by install.sh and by npm, and runs, with completion and
- * manual. Left out, as they need what no test has or would take minutes: `npm ci` (.ci/run begins with it), a whole release
- * (`npm run release` alone and with `--url`: its parts are made here and by the tests of `tools/release/`) and `podman`, which
- * wants a registry with the image and a machine to publish a port of.
+ * manual. Some steps are left out, as they need more than a test has or would take minutes. These are `npm ci` (.ci/run begins with it), a
+ * whole release (`npm run release` alone and with `--url`), and `podman`. The release's parts are made here and by the tests of
+ * `tools/release/`. Podman wants a registry with the image and a machine to publish a port of.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -29,7 +29,7 @@ const HEADINGS = [
   '## Images',
   '## Clone',
 ]
-/** What npm says when it cannot ask the registry for the native library. */
+/** Errors of npm when it cannot reach the registry for the native library. */
 const OFFLINE = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|ENOTCACHED/
 
 t.setTimeout(FILE_LIMIT_MS)
@@ -107,7 +107,7 @@ t.test('what the page says to type installs Orrery', { skip, timeout: FILE_LIMIT
   t.match(krew.join(), /^npm run release -- --url https:\S+$/)
 })
 
-/** What is there and not committed yet is tested, too. */
+/** Uncommitted files are tested, too. */
 function cpWorkingTree(to: string): void {
   const listed = execFileSync('git', ['ls-files', '-zmo', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
   for (const path of listed.split('\0').filter(path => path !== '' && existsSync(join(ROOT, path)))) {

@@ -1,4 +1,4 @@
-/** What people do with kubectl, old and new, works in a space as it does in a cluster, and stays in that space. */
+/** People's work with kubectl, old and new, runs in a space as in a cluster, and stays in that space. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 /**
- * docs/kubernetes.md, each block as it stands there, with helm, against a cluster that takes objects and runs nothing: what the
- * Pod of the server would run is a process here, with the arguments of its StatefulSet.
+ * docs/kubernetes.md, each block as it stands there, with helm, against a cluster that accepts objects and runs nothing. The Pod of the
+ * server is a process here, with the arguments of its StatefulSet.
  */
 
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' }
 const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
 const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }
-/** What operators bring to a cluster, and the charts' objects are for. */
+/** Kinds that operators bring to a cluster, and that the charts' objects need. */
 const FOREIGN = [
   { group: 'cert-manager.io', kind: 'Certificate', plural: 'certificates' },
   { group: 'monitoring.coreos.com', kind: 'ServiceMonitor', plural: 'servicemonitors' },

@@ -1,6 +1,6 @@
 /**
- * What `kubectl kubestellar` answers to a member of a team who has their space and nothing else: real server, cluster and
- * syncer, kubectl with the plugin. In the end the commands of docs/answers.md, as they stand there.
+ * Answers of `kubectl kubestellar` to a member of a team who has their space and nothing else. The server, cluster and syncer are real, and
+ * so is kubectl with the plugin. In the end the commands of docs/answers.md, as they stand there.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

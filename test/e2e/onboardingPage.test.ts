@@ -60,7 +60,7 @@ t.test(
           else resolve(out + err)
         })
       })
-    /** What it says; of a program that goes on, nothing. */
+    /** Its output; none for a program that goes on. */
     const type = async (command: string): Promise<string> => {
       const here = command
         .replaceAll('6443', String(centerPort))
@@ -122,7 +122,7 @@ t.test(
     const { options, base } = await loadKubeconfig(join(dir, 'center/admin.kubeconfig'), 'base')
     const center = httpClient({ ...options, server: base })
     t.teardown(() => center.close())
-    // it is told now and then
+    // it is reported now and then
     const isTold = (target: KubeObject | undefined): boolean => field(target?.status, 'versions') !== undefined
     await until(center.in('root:imw1'), TARGETS, { name: 'florin' }, isTold)
     const release: string[] = []

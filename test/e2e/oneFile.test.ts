@@ -1,4 +1,4 @@
-/** All of the program as one file: what it is made of, that it runs as the sources do, and what it says where it cannot. */
+/** All of the program as one file: its parts, its equality with the sources, and its messages where it cannot run. */
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,

@@ -49,7 +49,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   /** Syncers that the page has started, in their order. */
   const syncers: Program[] = []
   const typed: string[] = []
-  /** What a command prints. It must succeed, unless another exit code is `wanted`. */
+  /** Output of a command. It must succeed, unless another exit code is `wanted`. */
   const type = async (command: string, wanted = 0): Promise<string> => {
     const here = command
       .replaceAll(/https:\/\/(HOST:PORT|orrery\.example\.org:6443)/g, harness.url)

@@ -1,4 +1,4 @@
-/** What `npm run build` makes is all that users need: installed as npm does it, its programs run, and run no source. */
+/** The output of `npm run build` is all that users need: installed as npm does it, its programs run, and run no source. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ import { playInstalled } from './support/installedGround.ts'
 // It packs, and npm installs, both with all that npm does besides.
 t.setTimeout(FILE_LIMIT_MS)
 
-/** What a program of Node finds on Windows, as far as our programs ask. */
+/** View of a program of Node on Windows, as far as our programs look. */
 const AS_ON_WINDOWS = [
   '--import',
   `data:text/javascript,${encodeURIComponent(
@@ -26,7 +26,7 @@ const AS_ON_WINDOWS = [
   )}`,
 ]
 
-/** Of a policy controller, say. */
+/** Role of a policy controller, say. */
 const CONSUMER = `
 import { type ReportedObject, reportedInformer } from 'orrery'
 

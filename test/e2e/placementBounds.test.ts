@@ -1,4 +1,5 @@
-// Objects that ask for gigabytes when they are customized: they are held back and told, and the server starts with them as without them.
+// Objects that request gigabytes when they are customized: they are held back and reported, and the server starts with them as without
+// them.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { CenterProcess } from '../support/centerProcess.ts'

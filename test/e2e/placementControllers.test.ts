@@ -1,7 +1,7 @@
 /**
- * What a cluster's own controllers do to what is placed there stays: an autoscaler keeps its replicas, and the garbage collector
- * takes what goes with its owner, and nothing that stays. Against the stand-in, where the test plays the autoscaler, and a real
- * control plane with its own where KUBEBUILDER_ASSETS is set.
+ * Changes of a cluster's own controllers to placed objects stay. An autoscaler keeps its replicas, and the garbage collector takes
+ * dependents with their owner, and no others. The test plays the autoscaler of the stand-in, and a real control plane has its own where
+ * KUBEBUILDER_ASSETS is set.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 /**
- * What nobody said in the workload space stays the cluster's: something there scales a Deployment, and no edit of the team
- * takes that back. Against the stand-in, and a real kube-apiserver where KUBEBUILDER_ASSETS is set.
+ * Unset fields of the workload space stay the cluster's: a controller there scales a Deployment, and no edit of the team takes that back.
+ * Against the stand-in, and a real kube-apiserver where KUBEBUILDER_ASSETS is set.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

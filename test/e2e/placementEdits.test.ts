@@ -1,4 +1,4 @@
-// What happens to mailboxes and to the workload space when a user edits an EdgePlacement.
+// Effects of a user's edit of an EdgePlacement on mailboxes and on the workload space.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { type Center, startCenter } from '../support/center.ts'
@@ -194,7 +194,7 @@ t.test('nothing is written once everything has settled', async t => {
   t.equal(after, revision + 1, `only the one write happened: ${written.join(', ')}`)
 })
 
-/** What was lacking everywhere at some moment of `run`. */
+/** Objects that were missing everywhere at some moment of `run`. */
 async function gapsWhile({ world }: Center, mailboxes: string[], run: () => Promise<void>): Promise<string[]> {
   const gaps: string[] = []
   const end = world.onChange(({ key }) => {

@@ -1,4 +1,4 @@
-// A running center: what a grant does not allow stays at home and is told; a changed grant counts at once.
+// A running center: objects without a grant stay at home and are reported; a changed grant counts at once.
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { CRDS } from '../../src/apimachinery/resources.ts'

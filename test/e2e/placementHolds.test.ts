@@ -1,6 +1,6 @@
 /**
- * What keeps copies where they are, or takes them away at once: pauses, preserved objects, eviction, and the brake; all as
- * processes. Where KUBEBUILDER_ASSETS is set the cluster is a real control plane, too.
+ * Reasons that keep copies where they are, or take them away at once: pauses, preserved objects, eviction, and the brake; all as processes.
+ * Where KUBEBUILDER_ASSETS is set the cluster is a real control plane, too.
  */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
@@ -26,7 +26,7 @@ async function fill({ wds, cluster }: Florin): Promise<void> {
   for (const name of NAMES) await until(cluster, MAPS, at(name), there)
 }
 
-/** What is placed by another EdgePlacement from now on is there: all before it was looked at. */
+/** Objects of a later EdgePlacement arrive: all before it was looked at. */
 async function goesOn({ wds, cluster }: Florin, name: string): Promise<void> {
   const { apiVersion, kind, spec: whole } = await wds.get(PLACEMENTS, EP)
   const [wish] = (whole as { downsync: object[] }).downsync

@@ -57,7 +57,7 @@ const location = (scene: string): KubeObject => ({
   },
 })
 
-/** What the syncer of a mailbox may do, over HTTP with its own token. */
+/** Rights of a mailbox's syncer, over HTTP with its own token. */
 async function syncerOf(mailbox: string): Promise<Api> {
   await world.present(mailbox, 'serviceaccounts default/kubestellar-syncer')
   const path = '/api/v1/namespaces/default/serviceaccounts/kubestellar-syncer/token'

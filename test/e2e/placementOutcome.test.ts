@@ -1,4 +1,4 @@
-/** What became of a placement in its cluster is told on it, and never that something is there which is not. */
+/** The outcome of a placement in its cluster is reported on it, and never claims an absent object. */
 import t from 'tap'
 import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
@@ -28,7 +28,7 @@ async function nextOf(watch: AsyncIterable<readonly WatchEvent[]>): Promise<Watc
   return undefined
 }
 
-/** Of the Events of a refusal one is on the placement and one on the object; they are written one after the other. */
+/** A refusal gives one Event on the placement and one on the object; they are written one after the other. */
 async function bothOf(client: SpaceClient, which: { fieldSelector: string }): Promise<ObjectList> {
   const told = await client.list(EVENTS, which)
   if (told.items.length > 1) return told

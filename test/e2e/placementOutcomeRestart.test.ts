@@ -1,4 +1,4 @@
-/** What a center knows of clusters ends with it: the next one claims nothing before their syncers have told it again. */
+/** A center's knowledge of clusters ends with it: the next one claims nothing before their syncers have reported again. */
 import t from 'tap'
 import { temporaryDir } from '../support/server.ts'
 import { at, is, map } from '../syncer/support/installation.ts'
@@ -14,7 +14,7 @@ t.test('a center that was restarted claims nothing before it is told again', asy
   const florin = await Florin.beginWithProcess(t, { flags: state, centerIsProcess: true })
   const { wds, cluster, mailbox } = florin
   await until(wds, PLACEMENTS, EP, applied)
-  // a syncer that were told at once might tell before anything is written
+  // a syncer with an immediate answer might report before anything is written
   florin.syncer.freeze()
   await florin.endCenter()
   await florin.backUp()

@@ -255,7 +255,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   })
 })
 
-/** Whose ReplicaSets stand in there for those of clusters. */
+/** Stand-ins there for the ReplicaSets of clusters. */
 async function standIns(where: SpaceClient): Promise<unknown[]> {
   const { items } = await where.list(REPLICA_SETS, { namespace: 'shop' })
   const found = items.filter(({ metadata }) => metadata.annotations?.['edge.kubestellar.io/stand-in'] !== undefined)

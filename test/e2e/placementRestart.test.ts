@@ -57,7 +57,7 @@ t.test('killed while copies are brought up to date', async () => {
   await killedAfter(40, () =>
     Promise.all(NAMES.map(name => scene.wds.patch(MAPS, { namespace: 'app', name }, 'merge', { data: { v: '2' } }))),
   )
-  // what was refused by the dying server is asked for again
+  // requests that the dying server refused are repeated
   await Promise.all(NAMES.map(name => scene.wds.patch(MAPS, { namespace: 'app', name }, 'merge', { data: { v: '2' } })))
   for (const mailbox of mailboxes) {
     await center.world.until('new content', () => {
@@ -74,7 +74,7 @@ t.test('killed while a placement moves', async t => {
   await scene.replace('ep', scene.at('b'))
   await killedAfter(30, () => scene.confirmHeld('ep')) // so many do not go unasked
   await center.holds(b, ALL)
-  // What is left is another plan, or several after each other; or it is so little that nobody is asked.
+  // The rest is another plan, or several after each other; or it is too little for a confirmation.
   const left = (): number => center.mapsIn(a).length
   const plan = (): string | undefined => {
     const placement = center.world.get(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep')
@@ -102,8 +102,7 @@ t.test('killed while a deleted placement is cleaned up', async t => {
 
 t.test('nobody complained', async t => {
   t.same(
-    // the move is more than goes without a question, and that is said
-    // and so is what was worked on alone when it was killed: it is tried again in a moment
+    // the move exceeds the brake's bound, and that is reported; a key that was worked on alone at the kill is retried in a moment
     center.stderr.filter(
       line => /"level":(40|50|60)|warn|error/i.test(line) && !line.includes('"held":') && !line.includes('"deaths":1,'),
     ),

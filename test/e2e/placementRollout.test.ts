@@ -78,7 +78,7 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
   t.equal(whole.metadata.annotations?.[COUNT], '3')
   t.match(statusOf(whole), { replicas: 1, updatedReplicas: 1, availableReplicas: 1, observedGeneration: 1 })
 
-  // a cluster that hears nothing keeps it from ending
+  // a silent cluster keeps it from ending
   const [kyat, ...others] = [...clusters].reverse() as [(typeof clusters)[0], ...typeof clusters]
   await kyat.syncer.end()
   await wds.patch(DEPLOYMENTS, WEB, 'strategic', {
@@ -113,7 +113,7 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
   await until(wds, DEPLOYMENTS, WEB, bare)
   t.same(statusOf(await wds.get(DEPLOYMENTS, WEB)), {}, 'nobody asks: what was returned is taken back')
 
-  // of other kinds nothing can be said of several clusters, and the placement says so
+  // other kinds have no combined status over several clusters, and the placement reports that
   const job: KubeObject = {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -1,4 +1,4 @@
-// A Service on its way to a cluster with other ranges: what its space gave it stays, what its author asked for travels.
+// A Service on its way to a cluster with other ranges: its space's allocations stay, its author's choices travel.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'

@@ -1,6 +1,6 @@
 /**
- * A small fleet is led through the states of docs/reference/states.md: what is said of a copy, what conditions of its EdgePlacement say of
- * it, who hears of it by a watch, and that nothing is said to be applied that the cluster does not hold.
+ * A small fleet is led through the states of docs/reference/states.md. Checked are the state of a copy, the conditions of its
+ * EdgePlacement, and the events of its watches. `applied` never covers an object that the cluster does not hold.
  */
 import t, { type Test } from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
@@ -343,7 +343,7 @@ t.test('a small fleet', async t => {
     await isSo('5', 'the cluster was rolled back')
   })
 
-  /** Of two objects in two clusters. */
+  /** Watches over two objects in two clusters. */
   async function hears(t: Test): Promise<void> {
     const { resourceVersion } = await wds.list(WORK_STATUSES, { namespace: 'shop' })
     const ofSeen = 'spec.sourceRef.name=seen'
@@ -360,7 +360,7 @@ t.test('a small fleet', async t => {
       wds.patch(MAPS, at('seen'), 'merge', { metadata: { annotations: { [PAUSED_ANNOTATION]: value } } })
 
     await wds.create(MAPS, annotated(map('seen', {}), { [PAUSED_ANNOTATION]: 'true' }))
-    // what changed before they watch may have been there when they were asked to
+    // changes before the watch may have been there at its request
     await all(watch => watch.isThere(seen))
     for (const watch of watches) watch.events.length = 0
 
@@ -376,7 +376,7 @@ t.test('a small fleet', async t => {
       located.until(() => located.turns(seen).length > 0 && located.turns(unseen).length > 1),
       paused.until(() => paused.turns(seen).length > 2),
     ])
-    // of what changed just before they began it may be said late that it is not there
+    // an absence may be reported late for changes just before they began it
     const ofOthers = ({ type, name }: Heard) => type === 'DELETED' && !name.endsWith(':seen')
     const names = named.events.flatMap(event => (ofOthers(event) ? [] : [event.name]))
     t.same([...new Set(names)].sort(), [row('seen').name, seen])
@@ -456,7 +456,7 @@ t.test('a small fleet', async t => {
     return inventory.patch(LOCATIONS, location, 'merge', { metadata: { labels: { env } } })
   }
 
-  /** Somebody in the cluster does not give in until that is told. */
+  /** A client in the cluster does not give in until that is reported. */
   async function fight(told: Promise<unknown>): Promise<void> {
     let isTold = false
     void told.finally(() => {

@@ -23,7 +23,7 @@ const DEPLOYMENT: KubeObject = {
 }
 const DOWNSYNC = { downsync: [{ apiGroup: 'apps', resources: ['deployments'] }], wantSingletonReportedState: true }
 
-/** What a syncer does: says in the mailbox what its cluster says. */
+/** Work of a syncer: reports in the mailbox the state of its cluster. */
 async function report(mailbox: string, status: Record<string, unknown>): Promise<void> {
   await world.present(mailbox, KEY)
   const object = await client.in(mailbox).get(DEPLOYMENTS, REF)

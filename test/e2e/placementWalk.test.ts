@@ -1,5 +1,5 @@
-// Users, administrators and vandals act at random, many things at a time; once all is at rest, every mailbox holds exactly
-// what the placements say, and nobody had to complain.
+// Users, administrators and vandals act at random, many things at a time. Once all is at rest, every mailbox holds exactly the placements'
+// objects, and nobody had to complain.
 
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
@@ -185,7 +185,7 @@ async function tolerated(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Whoever emptied a placement meant it. Answers whether a hold was not confirmed yet. */
+/** An emptied placement is intended. Answers whether a hold was not confirmed yet. */
 function confirmHolds(scene: Scene): boolean {
   let isNews = false
   for (const name of ['ep0', 'ep1']) {

@@ -18,7 +18,7 @@ const PAGE = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const RECORDED = readFileSync(join(ROOT, 'docs/pictures/demo.txt'), 'utf8')
 const END = '@@ that was it'
 
-/** What only kubectl shows. */
+/** Commands that only kubectl shows. */
 const BY_KUBECTL = [
   /^center root \$ kubectl --context root get workspaces\n(.*\n)+?wmw-c +workload /m,
   /^edge-placement-c .* Stale /m,

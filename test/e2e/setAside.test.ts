@@ -1,4 +1,4 @@
-/** What is stored cannot keep the server from starting: work that ended it is set aside, the rest goes on. */
+/** A stored object cannot keep the server from starting: work that ended it is set aside, the rest goes on. */
 import { join } from 'node:path'
 import t from 'tap'
 import { isRecord } from '../../src/apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** Whatever a page says to type, some test types: a block that is added to a page has to be added here, with who does so. */
+/** Every command of a page is typed by some test. A block that is added to a page has to be added here, with its test. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

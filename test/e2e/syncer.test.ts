@@ -1,6 +1,6 @@
 /**
- * A whole installation in processes of its own: a server, a simulated cluster, a syncer between them. What is applied appears,
- * its status returns, what is deleted goes; all of it survives the death of the server and the loss of a token.
+ * A whole installation in processes of its own: a server, a simulated cluster, a syncer between them. An applied object appears, its status
+ * returns, and a deleted one goes. All of it survives the death of the server and the loss of a token.
  */
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,6 +1,6 @@
 /**
- * A cluster behind a gateway that breaks off, loses answers, answers nonsense or will not stop: the syncer's process lives, keeps
- * its memory within bounds, touches nothing of the cluster's own, and once the answers are right again all is as it should be.
+ * A cluster behind a gateway that breaks off, loses answers, answers nonsense or will not stop. The syncer's process lives, keeps its
+ * memory within bounds, and touches nothing of the cluster's own. Once the answers are right again all is as it should be.
  */
 import { readFileSync } from 'node:fs'
 import http2 from 'node:http2'

@@ -1,7 +1,7 @@
 /**
- * A syncer that is killed at any moment, again and again, while people change the space and the cluster: at the end a real
- * kube-apiserver holds what the rules say, and what is not ours there was never touched. `KILLS=50` for a longer one, `SEED` for
- * another one. Skipped where KUBEBUILDER_ASSETS is not set.
+ * A syncer that is killed at any moment, again and again, while people change the space and the cluster. At the end a real kube-apiserver
+ * holds the objects by the rules, and foreign ones there were never touched. `KILLS=50` for a longer one, `SEED` for another one. Skipped
+ * where KUBEBUILDER_ASSETS is not set.
  */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -33,12 +33,12 @@ const noted = (name: string, data: Record<string, string>, annotation: string, v
 const bare = (object: KubeObject | undefined): boolean =>
   object !== undefined && !JSON.stringify([object.metadata.labels, object.metadata.annotations]).includes('kubestellar')
 
-/** What becomes of one set of objects: first in the space and the cluster, then at the end. */
+/** Fate of one set of objects: first in the space and the cluster, then at the end. */
 class Round {
   readonly #id: number
   readonly #wds: SpaceClient
   readonly #cluster: SpaceClient
-  /** What somebody in the cluster made, and nobody may touch. */
+  /** Foreign objects of the cluster, which must stay untouched. */
   readonly #foreign: KubeObject[] = []
   #raced: KubeObject | undefined
 

@@ -1,4 +1,4 @@
-/** What a syncer is given by mistake is one clear line of its own process, and nothing is touched. */
+/** A syncer with mistaken options or files gives one clear line of its own process, and touches nothing. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

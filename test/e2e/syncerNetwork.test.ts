@@ -1,7 +1,7 @@
 /**
- * A syncer between the networks of a site: its way to the center leads through squid, by `proxy-url`, to haproxy, which passes TLS
- * through by the name that is asked for; its way to the cluster leads through squid by HTTPS_PROXY. Then the server behind the balancer
- * moves, and the certificates in the kubeconfig change. Squid and haproxy are installed where they are missing and may be.
+ * A syncer between the networks of a site. Its way to the center leads through squid, by `proxy-url`, to haproxy, which passes TLS through
+ * by the requested name. Its way to the cluster leads through squid by HTTPS_PROXY. Then the server behind the balancer moves, and the
+ * certificates in the kubeconfig change. Squid and haproxy are installed where they are missing and may be.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -105,7 +105,7 @@ backend center
   await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2' } })
   await until(cluster, MAPS, at('page'), is('data', { x: '2' }))
 
-  // Its authority is not the one that is trusted any more: told, and mended in the file alone.
+  // Its authority is not the trusted one any more: reported, and mended in the file alone.
   const { 'certificate-authority-data': authority } = clusterIn(fromCenter)
   changeCluster(fromCenter, { 'certificate-authority-data': clusterIn(toCluster)['certificate-authority-data'] })
   await center.end()

@@ -1,4 +1,4 @@
-/** Syncers of other releases at this center: the newest protocol that both speak is used; without one they are turned away, and that is told. */
+/** Syncers of other releases at this center: the newest common protocol is used; without one they are refused, and that is reported. */
 import { join } from 'node:path'
 import t from 'tap'
 import { objects } from '../../src/apimachinery/fields.ts'

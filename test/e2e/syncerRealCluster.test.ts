@@ -1,6 +1,6 @@
 /**
- * The syncer beside a real kube-apiserver, an older release than the center: what it does not know is left out, versions that
- * it lacks are replaced. Skipped where KUBEBUILDER_ASSETS is not set.
+ * The syncer beside a real kube-apiserver, an older release than the center: unknown fields are left out, missing versions are replaced.
+ * Skipped where KUBEBUILDER_ASSETS is not set.
  */
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,6 +1,6 @@
 /**
- * The manifest's own rights, beside a real kube-apiserver: the syncer has no more than its lists name and can do all of that;
- * with impersonation the cluster's RBAC decides about each space. Skipped where KUBEBUILDER_ASSETS is not set.
+ * The manifest's own rights, beside a real kube-apiserver. The syncer has no more than its lists name and can do all of that. With
+ * impersonation the cluster's RBAC decides about each space. Skipped where KUBEBUILDER_ASSETS is not set.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

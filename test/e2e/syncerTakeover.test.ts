@@ -1,4 +1,7 @@
-/** One of two syncers of a cluster is killed while the brake holds deletions: who takes over holds the same, and obeys one word about it once. */
+/**
+ * One of two syncers of a cluster is killed while the brake holds deletions. Its successor holds the same, and obeys one confirmation of it
+ * once.
+ */
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'

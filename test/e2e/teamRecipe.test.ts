@@ -1,6 +1,6 @@
 /**
- * The recipe of docs/users.md for a team of its own, run as it stands there: the administrator's part as the
- * administrator, the member's as a member. Then what the team may not.
+ * The recipe of docs/users.md for a team of its own, as it stands there: the administrator's part as the administrator, the member's as a
+ * member. Then what the team may not.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

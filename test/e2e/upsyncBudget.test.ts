@@ -1,4 +1,4 @@
-/** A cluster fills its mailbox only so far; the syncer, its inventory and who asked for it hear of it, and that it is over. */
+/** A cluster fills its mailbox only so far; the syncer, its inventory and the requesting space get a report, also of its end. */
 import t from 'tap'
 import { at as valueAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'

@@ -1,6 +1,6 @@
 /** Honest objects of many shapes: what the attacks spoil. */
 export interface Fixture {
-  /** Of the collection, without a space. */
+  /** Path of the collection, without a space. */
   path: string
   object: Record<string, unknown> & { metadata: { name: string; annotations?: object } }
   custom?: boolean
@@ -300,7 +300,7 @@ const account = '/api/v1/namespaces/default/serviceaccounts/default'
 const reviews = '/apis/authorization.k8s.io/v1'
 const attributes = { namespace: 'default', verb: 'get', group: '', version: 'v1', resource: 'pods', name: 'p' }
 
-/** What is posted and not stored: sub-resources and reviews. */
+/** Requests that are posted and not stored: sub-resources and reviews. */
 export const QUESTIONS: readonly Fixture[] = [
   of(`${account}/token`, 'authentication.k8s.io/v1', 'TokenRequest', {
     spec: { audiences: ['a'], expirationSeconds: 600, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } },

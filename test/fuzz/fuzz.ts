@@ -9,7 +9,7 @@ import { type Finding, runTargets } from './run.ts'
 import { targets } from './targets/index.ts'
 import { World } from './world.ts'
 
-/** What caches and pools may have grown by after everything that the fuzz made is gone. */
+/** Bound on the growth of caches and pools after all objects of the fuzz are gone. */
 const GROWTH_LIMIT_MB = 200
 
 const { values } = parseArgs({

@@ -157,7 +157,7 @@ function read(value: unknown, path: Path): unknown {
   return at
 }
 
-/** What is at `path` in `root`, all on the way to it copied: drawn values are shared. Nothing where it holds no members. */
+/** Holder at `path` in `root`, all on the way to it copied: drawn values are shared. Nothing where it holds no members. */
 function ownHolder(root: object, path: Path): object | undefined {
   let holder = root
   for (const key of path) {

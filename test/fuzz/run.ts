@@ -22,7 +22,7 @@ export interface RunOptions {
   onFinding?: (finding: Finding) => void
 }
 
-/** What another tenant may wait for an answer, beside what the machine itself makes them wait. */
+/** Bound on another tenant's wait for an answer, beside the machine's own delays. */
 const DELAY_LIMIT_MS = 250
 const SHRINK_LIMIT_MS = 20_000
 /** A case that takes longer waits for something that does not come. */
@@ -116,7 +116,7 @@ async function felt<T>(
   return { result, delay: `another tenant waited: ${figures.join(', ')}; ${own}` }
 }
 
-/** What `work` comes to, or nothing when it takes longer. */
+/** Result of `work`, or nothing when it takes longer. */
 async function within<T>(ms: number, work: Promise<T> | T): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {

@@ -1,6 +1,6 @@
 /**
- * The server under attack, with its controllers, in a process of its own: so that another tenant's delays are its own doing and
- * not the fuzz's. Tells its parent what it logs as errors and what nobody caught.
+ * The server under attack, with its controllers, in a process of its own: another tenant's delays are its own doing and not the fuzz's. Its
+ * parent gets logged errors and uncaught ones.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -12,7 +12,7 @@ import { startBuiltinControllers } from '../../src/controllers/builtinController
 import { WorkTurns } from '../../src/program/workTurns.ts'
 import { startWatchdog } from './watchdog.ts'
 
-/** What the parent asks; each is answered with `done`. */
+/** Request of the parent; each is answered with `done`. */
 export type Question = { note: string } | 'faults' | 'state' | 'close'
 
 export interface State {

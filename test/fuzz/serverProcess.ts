@@ -1,4 +1,4 @@
-/** Starts the server under attack, hears of its faults, and asks it how it is. */
+/** Starts the server under attack, and collects its faults and its state. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export class ServerProcess {
   readonly #waiting: ((state: State | null) => void)[] = []
   #isClosing = false
 
-  /** `onFault` hears what the server logs as an error, what nobody caught there, and that it ended. */
+  /** `onFault` gets the server's logged errors, its uncaught ones, and its end. */
   static async start(
     dataDir: string,
     tokens: string,
@@ -45,12 +45,12 @@ export class ServerProcess {
     this.#child = child
   }
 
-  /** Says in words what is asked now, for when the server stands still. */
+  /** Names the present request, for when the server stands still. */
   note(what: string): void {
     if (this.#child.connected) this.#child.send({ note: what } satisfies Question, () => {})
   }
 
-  /** Resolves when all faults so far have been told. */
+  /** Resolves when all faults so far have arrived. */
   async faultsTold(): Promise<void> {
     await this.#ask('faults')
   }

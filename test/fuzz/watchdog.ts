@@ -1,11 +1,11 @@
 /**
- * Sees from a thread of its own that the event loop stands still, says what was asked last, and ends the process: nothing
- * on the loop itself could.
+ * Sees from a thread of its own that the event loop stands still, prints the last request, and ends the process. Nothing on the loop itself
+ * could.
  */
 import { Worker } from 'node:worker_threads'
 
 export interface Watchdog {
-  /** What is being asked now. */
+  /** The present request. */
   note(what: string): void
   stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The server under attack, and what must hold of every answer: no fault of the server, every refusal a well-formed Status
- * whose code is the HTTP code, everything within a generous time.
+ * The server under attack, and the rules for every answer. No fault of the server, every refusal a well-formed Status with the HTTP code,
+ * everything within a generous time.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:https'
@@ -20,7 +20,7 @@ export interface Ask {
   type?: string | undefined
   headers?: Record<string, string>
   body?: string | Buffer | undefined
-  /** Who asks; default: the administrator. */
+  /** User of the request; default: the administrator. */
   as?: Tenant
   /** Take what has come after so long: for watches. */
   peekMs?: number
@@ -37,7 +37,7 @@ export interface Reply {
 /** Longer than any honest answer takes on a busy machine, much shorter than what an attacker would like. */
 const ANSWER_LIMIT_MS = 60_000
 
-/** What is in use at a time; more than that was never closed. */
+/** Bound on sockets in use at a time; more were never closed. */
 const SOCKETS_LIMIT = 100
 const TENANTS = ['alice', 'bob'] as const
 export type Tenant = (typeof TENANTS)[number]
@@ -48,9 +48,9 @@ type SpaceName = (typeof SPACES)[number]
 
 export class World {
   readonly access: Access
-  /** What the server logged as errors, and what nobody caught. */
+  /** Logged errors of the server, and uncaught ones. */
   readonly faults: string[]
-  /** What `ask` threw, whatever became of it: an attack that was interrupted forgets what it had just found. */
+  /** Errors of `ask`, whatever became of them: an attack that was interrupted forgets its latest findings. */
   readonly wrongAnswers: string[] = []
   readonly api: Api
   /** Ids of spaces made for the fuzz, by name. Alice administers hers and nothing else, and so does Bob. */
@@ -149,7 +149,7 @@ export class World {
     if (sockets > SOCKETS_LIMIT) throw new Error(`${sockets} connections are still open`)
   }
 
-  /** Of the server's process, after a collection. @throws Error when it has ended */
+  /** State of the server's process, after a collection. @throws Error when it has ended */
   async state(): Promise<State> {
     const state = await this.#server.state()
     if (state === null) throw new Error(`the server has ended: ${this.faults.splice(0).join('\n')}`)
@@ -232,7 +232,7 @@ function replyOf(code: number, type: string, bytes: Buffer): Reply {
   try {
     if (isJson) body = JSON.parse(text) as Record<string, unknown>
   } catch {
-    // The lines of a watch; whoever asked for one looks at them.
+    // The lines of a watch; its caller looks at them.
   }
   return { code, type, text, body }
 }

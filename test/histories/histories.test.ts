@@ -1,6 +1,6 @@
 /**
- * Short histories from fixed seeds, side by side; in each of them all happens that takes no long time, in another order: the center
- * never says applied of what is not. Long ones: `npm run histories`.
+ * Short histories from fixed seeds, side by side. Each has all events that take no long time, in another order: the center never claims
+ * `applied` falsely. Long ones: `npm run histories`.
  */
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,6 +1,6 @@
 /**
- * `npm run histories [-- --seed N --steps N --minutes N]`: histories of outages, restarts, restores and rollbacks, one after the other, each from a seed of
- * its own, and exits 1 when the center claimed what was not so. `--seed N` alone plays that one again.
+ * `npm run histories [-- --seed N --steps N --minutes N]`: histories of outages, restarts, restores and rollbacks, in turn, each from a
+ * seed of its own. It exits 1 after a false claim of the center. `--seed N` alone plays that one again.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

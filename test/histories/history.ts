@@ -1,6 +1,6 @@
 /**
- * Plays a history: steps chosen by a seed, and after each of them the question whether the center claims what is not so; now and
- * then all comes to rest, and has to be told as it is.
+ * Plays a history: steps chosen by a seed, and after each of them a check for false claims of the center. Now and then all comes to rest,
+ * and has to be reported as it is.
  */
 import { Seeded } from '../support/seeded.ts'
 import { Stage } from './stage.ts'
@@ -19,7 +19,7 @@ export interface HistoryOptions {
   patienceMs: number
   /** Where its programs keep what they keep. */
   dir: string
-  /** Hears of each step. */
+  /** Called for each step. */
   tell?: (line: string) => void
 }
 
@@ -27,7 +27,7 @@ export interface HistoryOptions {
 const LOOKS = 4
 const REST_PERCENT = 8
 
-/** What it found, with the steps that led there; `undefined`: nothing. */
+/** Its finding, with the steps that led there; `undefined`: none. */
 export async function playHistory(options: HistoryOptions): Promise<string | undefined> {
   const { seed, steps, ofEach = false, clusters, isLong, patienceMs, dir, tell = () => {} } = options
   const random = new Seeded(seed)

@@ -1,6 +1,6 @@
 /**
- * A center, stand-in clusters and syncers inside one process. Each keeps its folder and its address when it is ended and
- * started again, and they speak to each other over TLS as they would elsewhere, so that what one of them loses is lost.
+ * A center, stand-in clusters and syncers inside one process. Each keeps its folder and its address when it is ended and started again.
+ * They connect over TLS as they would elsewhere, so that a loss of one of them is real.
  */
 import { randomUUID } from 'node:crypto'
 import { access, cp, mkdir, rm } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import { OUTCOME_SUBRESOURCE } from '../../src/placement/outcome/outcome.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 
-/** What an operator would be told of as an error; a history in which that happens has found something. */
+/** Errors in an operator's log; a history with one has a finding. */
 export type Faults = string[]
 
 /** A program with a folder that can be put aside and brought back while it does not run. */
@@ -89,7 +89,7 @@ export class Server extends Stored {
     return { base, caPem: options.caPem ?? '' }
   }
 
-  /** Of a plain cluster; whoever asks for it closes it. */
+  /** Client of a plain cluster; its caller closes it. */
   async clusterClient(signal: AbortSignal): Promise<SpaceClient> {
     return httpSpaceClient({ ...(await this.#kubeconfig()).options, signal })
   }
@@ -170,7 +170,7 @@ export class SyncerProgram extends Stored {
   readonly #faults: Faults
   #running: { syncer: Syncer; cut: AbortController; close(): void } | undefined
   #isWanted = false
-  /** What it writes into its cluster waits for that, but for its Lease. */
+  /** Its writes into its cluster wait for that, but for its Lease. */
   slow: Promise<void> | undefined
   /** Whether the center has taken in a report of this run. */
   isHeard = false

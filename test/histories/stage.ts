@@ -1,6 +1,6 @@
 /**
- * An installation that a history acts on: a center, a workload space with one placement, and clusters with two syncers each,
- * one of which stands by. It can say at any moment what the center claims that cannot be so, and when all is at rest.
+ * An installation that a history acts on: a center, a workload space with one placement, and clusters. Each has two syncers, one of which
+ * stands by. It reports at any moment the center's false claims, and whether all is at rest.
  */
 import { join } from 'node:path'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
@@ -25,9 +25,9 @@ export class Cluster {
   readonly truth: Truth
   readonly syncers: readonly SyncerProgram[]
   readonly client: SpaceClient
-  /** What is claimed of it has to have been so at a moment from then on. */
+  /** A claim about it has to have been true at a moment from then on. */
   since = 0
-  /** The same, as soon as a syncer of a later run is heard. */
+  /** The same, as soon as a syncer of a later run reports. */
   sinceNext: number | undefined
   /** A syncer ran since the center was started, or since it was silent. */
   mayBeTold = false
@@ -128,7 +128,7 @@ export class Stage {
     this.center.close()
   }
 
-  /** A text that nothing said before. */
+  /** A text without an earlier use. */
   newContent(): string {
     return String(++this.#contents)
   }
@@ -165,7 +165,7 @@ export class Stage {
     await truth.follow(client)
   }
 
-  /** What the center claims now and cannot be so; `undefined`: nothing. */
+  /** False claim of the center now; `undefined`: none. */
   async lie(): Promise<string | undefined> {
     for (const each of this.clusters) {
       if (each.sinceNext === undefined || !each.syncers.some(({ isHeard }) => isHeard)) continue
@@ -208,7 +208,7 @@ export class Stage {
     return undefined
   }
 
-  /** What the center says of a cluster for another reason than this one; `undefined`: nothing. */
+  /** Claims of the center about a cluster for another reason than this one; `undefined`: none. */
   async claims(cluster: Cluster, but: 'Stale' | 'ClusterUnreachable'): Promise<string | undefined> {
     const reasons = (await this.#reasonsIn(cluster))?.filter(each => each !== but)
     if (reasons?.length === 0) return undefined
@@ -229,7 +229,7 @@ export class Stage {
       .filter(reason => reason !== 'DeletionHeld')
   }
 
-  /** What keeps all from being as the sources say, or told as it is; `undefined`: nothing. */
+  /** Reason why not all is as the sources have it, or reported as it is; `undefined`: none. */
   async unrest(): Promise<string | undefined> {
     const [told, chosen, sources] = [await this.#told(), await this.#chosen(), await this.sources()]
     if (!told || !chosen || !sources) return 'the center does not answer'
@@ -261,7 +261,7 @@ export class Stage {
     })
   }
 
-  /** Who placed on nothing meant it. */
+  /** A placement on nothing is intended. */
   async #confirmHold(): Promise<void> {
     const placement = await this.asked(this.wds.get(PLACEMENTS, PLACEMENT))
     const held = objects(placement?.status, 'conditions').find(({ type }) => type === 'DeletionHeld')
@@ -313,7 +313,7 @@ export class Stage {
     }
   }
 
-  /** Of what nobody changed meanwhile. */
+  /** Reports of objects without a change meanwhile. */
   async #told(): Promise<Told[] | undefined> {
     const before = await this.sources()
     const list = await this.asked(this.wds.list(STATUSES, { namespace: SHOP }))

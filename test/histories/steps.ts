@@ -1,4 +1,4 @@
-/** What happens in a history, one thing after the other, chosen by a seed. */
+/** Events of a history, one after the other, chosen by a seed. */
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Seeded } from '../support/seeded.ts'
@@ -11,7 +11,7 @@ export interface Step {
   readonly weight: number
   /** Whether it takes long enough to be left out of a short history. */
   readonly isLong?: true
-  /** What it did, in words; `undefined`: there was nothing to do. */
+  /** Its action, in words; `undefined`: there was nothing to do. */
   run(stage: Stage, random: Seeded): Promise<string | undefined>
 }
 
@@ -32,7 +32,7 @@ export const STEPS: readonly Step[] = [
       try {
         const said = await put(stage, random.one(NAMES), random.chance(40))
         if (said === undefined) return undefined
-        // what is said now cannot have arrived, however long it is asked about
+        // a present report cannot have arrived, however often it is read
         for (let look = 0; look < SLOW_LOOKS; look++) {
           const lie = await stage.lie()
           if (lie !== undefined) throw new Error(`while ${cluster.name} is slow and ${said}: ${lie}`)
@@ -253,7 +253,7 @@ export async function prepare(stage: Stage): Promise<void> {
   await stage.startCenter()
 }
 
-/** All that runs runs again, and all is told as it is. */
+/** All programs run again, and all is reported as it is. */
 export async function settle(stage: Stage, random: Seeded): Promise<void> {
   if (!stage.center.isRunning) await stage.startCenter()
   for (const cluster of stage.clusters) {
@@ -282,7 +282,7 @@ async function put(stage: Stage, name: string, isDeployment: boolean): Promise<s
   return done && `${resource.resource}/${name} says ${content}`
 }
 
-/** Takes everything again; what was refused is said anew, so that its syncer need not wait before it tries. */
+/** Accepts everything again; a refused object is written anew, so that its syncer need not wait before it tries. */
 async function accept(stage: Stage, cluster: Cluster): Promise<string> {
   cluster.refuses = undefined
   for (const resource of [BINDINGS, POLICIES]) await quietly(() => cluster.client.delete(resource, { name: 'refuse' }))
@@ -330,7 +330,7 @@ async function onCenter(stage: Stage, work: () => Promise<unknown>): Promise<tru
   return stage.center.isRunning ? await quietly(work) : undefined
 }
 
-/** Of what is not there (any more), or there already. */
+/** Errors of an absent object, or of one that exists already, are ignored. */
 async function quietly(work: () => Promise<unknown>): Promise<true | undefined> {
   try {
     await work()

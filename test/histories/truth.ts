@@ -1,6 +1,6 @@
 /**
- * What a stand-in cluster held, and when, seen by a watch of our own and by reads: spans of what each object said. "When" is a
- * count of what the test did and saw, not a time.
+ * Content of a stand-in cluster over time, by a watch of our own and by reads: spans of each object's content. "When" is a count of what
+ * the test did and saw, not a time.
  */
 import { at, num, str } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
@@ -36,7 +36,7 @@ export class Moments {
 /** `configmaps/page`. */
 export const keyOf = (resource: string, name: string): string => `${resource}/${name}`
 
-/** What our sources say: a text that none before said. Objects that nobody made for this say none. */
+/** Text of our sources: one without an earlier use. Objects that nobody made for this say none. */
 export function contentOf(object: Readonly<KubeObject>): string {
   const map = at(object, 'data', 'v')
   if (typeof map === 'string') return map
@@ -87,7 +87,7 @@ export class Truth {
     for (const key of this.#spans.keys()) this.#saw(key, undefined)
   }
 
-  /** What it holds now, as far as the watch told. */
+  /** Its present content, as far as the watch has come. */
   now(key: string): KubeObject | undefined {
     const last = this.#spans.get(key)?.at(-1)
     return last?.until === undefined ? last?.object : undefined
@@ -137,7 +137,7 @@ export class Truth {
     }
   }
 
-  /** Told of every change. The answer ends that. */
+  /** Called for every change. The answer ends that. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { created, messages, podSpec, strategyOf } from './samples.ts'
 
 type Fields = Record<string, unknown>
-/** What is wrong when `spec` replaces `before`, as the registry asks. */
+/** Faults when `spec` replaces `before`, as the registry checks them. */
 function changeErrors(kind: string, before: Fields, spec: Fields, status?: Fields): string[] {
   const old = created(kind, { spec: before })
   if (status) old.status = status

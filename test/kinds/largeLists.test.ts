@@ -1,6 +1,6 @@
 /**
- * Lists as long as a request can hold cost what their length costs, not its square, and whatever is wrong with them is the
- * client's fault: one request of one space must not stop the server of all. Each case here once took minutes, or all memory.
+ * Lists as long as a request can hold cost their length, not its square, and any fault of them is the client's. One request of one space
+ * must not stop the server of all. Each case here once took minutes, or all memory.
  */
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'

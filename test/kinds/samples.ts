@@ -174,11 +174,11 @@ export function created(kind: string, fields?: Fields): KubeObject {
 
 export const messages = (errors: readonly FieldError[] = []): string[] => errors.map(formatFieldError)
 
-/** What is wrong with a new object. */
+/** Faults of a new object. */
 export const createErrors = (kind: string, fields?: Fields): string[] =>
   messages(strategyOf(kind).validate?.(created(kind, fields)))
 
-/** What is wrong with changing a sample object so. */
+/** Faults of such a change of a sample object. */
 export function updateErrors(kind: string, change: (object: KubeObject) => void, fields?: Fields): string[] {
   const old = created(kind, fields)
   const object = structuredClone(old)

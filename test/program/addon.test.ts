@@ -1,4 +1,4 @@
-/** The database engine of the one file: what is loaded, and what is said where it cannot be. */
+/** The database engine of the one file: the loaded file, and the error where that fails. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-// What is kept of a pool of small buffers keeps the pool: that must not be much more than what is kept.
+// A retained piece of a pool of small buffers retains the pool: that must not be much more than the piece.
 import t from 'tap'
 import { keepPoolsSmall, POOL_BYTES } from '../../src/program/bufferPool.ts'
 

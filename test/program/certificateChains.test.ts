@@ -48,7 +48,7 @@ async function chain(intermediates: number): Promise<Chain> {
   return { ca: ca!, cert: shown.reverse().join('\n'), key }
 }
 
-/** What each end finds out about the other, who shows this chain; `null`: it is believed. */
+/** Each end's finding about the other, who shows this chain; `null`: it is trusted. */
 async function judged(t: Test, { ca, cert, key }: Chain): Promise<{ client: unknown; server: unknown }> {
   const server = createServer({ ca, cert, key, requestCert: true, rejectUnauthorized: false })
   t.teardown(() => server.close())

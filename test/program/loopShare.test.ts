@@ -1,10 +1,10 @@
-// Who holds the loop up much has less and less time to do so, and gets it back as time goes by.
+// An owner that holds the loop up much has less and less time to do so, and gets it back as time goes by.
 import t from 'tap'
 import { LoopShare } from '../../src/program/loopShare.ts'
 
 function shareAt(t: { now: number }) {
   const share = new LoopShare(() => t.now)
-  /** What an owner is given, of which it uses some. */
+  /** Share of an owner, of which it uses some. */
   return (owner: string, useMs = 0): number =>
     share.run(owner, ms => {
       t.now += useMs

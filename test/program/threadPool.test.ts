@@ -32,7 +32,7 @@ function poolFor(t: Test, options: Partial<ThreadPoolOptions> = {}): { pool: Thr
   return { pool, started: () => started }
 }
 
-/** A job that says when it runs, and ends when it is told to. */
+/** A job that reports its start, and ends on command. */
 function held(pool: ThreadPool, owner: string, signal?: AbortSignal) {
   const memory = new Int32Array(new SharedArrayBuffer(8))
   const done = pool.run(HELD, { input: memory, owner, signal })
@@ -100,7 +100,7 @@ t.test('what does not end is ended, and its place is free again', async t => {
   t.equal(await pool.run(DOUBLE, { input: 1, owner: 'a' }), 2)
 })
 
-/** A thread on a machine that hardly lets it work: of a millisecond it is given a thousandth, until it has been asked so often. */
+/** A thread on a machine that hardly lets it work: it gets a thousandth of each millisecond, until enough reads. */
 class StarvedThread extends EventEmitter {
   #asked = 0
   readonly #patience: number

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { Abandoned, PAUSE_LIMIT_MS, type Work, WorkTurns } from '../../src/program/workTurns.ts'
 
-/** A loop that turns when it is told to, and a clock that each step of work moves by a millisecond. */
+/** A loop that turns on command, and a clock that each step of work moves by a millisecond. */
 function fakeLoop() {
   let nowMs = 0
   const turns: (() => void)[] = []

@@ -1,6 +1,6 @@
 /**
- * Somebody who edits placements of a space and may not read its Secrets sends them to a cluster, or home, by widening what
- * others placed, by lifting the sets that hold them back, by labels, or by rights that they give themselves.
+ * An editor of a space's placements who may not read its Secrets sends them to a cluster, or home. The ways are wider placements, lifted
+ * sets that hold them back, labels, and rights that they give themselves.
  */
 import t from 'tap'
 import { namespace, placement } from '../support/scene.ts'

@@ -66,7 +66,7 @@ t.test('a kind, a group or a namespace whose name begins like another shows noth
 })
 
 t.test('what users make up in paths makes no further metrics', async t => {
-  /** Of the runtime (`nodejs_gc_…`), lines come with its work. */
+  /** Lines of the runtime (`nodejs_gc_…`) come with its work. */
   const lines = async (): Promise<number> =>
     (await api.get('/metrics')).text.split('\n').filter(line => !line.startsWith('nodejs_')).length
   const ask = async (tag: string): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * V8 takes a key with an escape for one with a backslash that it met before, so a text of one tenant could change how the claims
- * on everybody's fields are read.
+ * V8 takes a key with an escape for one with a backslash that it met before. A text of one tenant could so change how the claims on
+ * everybody's fields are read.
  */
 import t from 'tap'
 import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
@@ -10,7 +10,7 @@ import { startTestServer, temporaryDir } from '../support/server.ts'
 
 parseJsonSafely()
 const PORT = 'k:{"containerPort":80,"protocol":"TCP"}'
-/** What the text of that key begins with, in as many characters as it has. */
+/** Start of that key's text, in as many characters as it has. */
 const BEGINNING = JSON.stringify(PORT).slice(1, 1 + PORT.length)
 /** Without a prototype, so that it does not lead this process itself astray. */
 const MISTAKEN: Record<string, object> = Object.create(null)

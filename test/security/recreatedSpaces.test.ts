@@ -1,6 +1,6 @@
 /**
- * Somebody makes a space under the path of one that is gone, and hopes for what the former was granted, owned or was placed
- * upon: as a workload space, as an inventory, with the certificates, tokens and roles of the former one.
+ * A tenant makes a space under the path of one that is gone, and hopes for the former one's grants, objects and placements. It is tried as
+ * a workload space, as an inventory, and with the certificates, tokens and roles of the former one.
  */
 import t from 'tap'
 import { configMap, MAPS_OF_APP, namespace, placement } from '../support/scene.ts'
@@ -25,7 +25,7 @@ async function end(path: string): Promise<void> {
   await admin.ok(admin.in('root').delete(`${WORKSPACES}/${name}`))
   await world.absent('root', `workspaces.tenancy.kcp.io ${name}`)
 }
-/** What a tenant does who wants to place ConfigMap `name` on all that there is. */
+/** Actions of a tenant who wants to place ConfigMap `name` everywhere. */
 async function places(user: 'alice' | 'bob', path: string, name: string): Promise<void> {
   const api = fleet.as(user).in(path)
   await api.ok(api.post('/api/v1/namespaces', namespace('app')))

@@ -1,4 +1,4 @@
-/** Who may update ClusterRoles and no more must not turn those that they have into those of an administrator. */
+/** A user who may only update ClusterRoles must not turn their own into those of an administrator. */
 import t from 'tap'
 import { ALICE, createSpace, startTestServer } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 /**
- * A thief has the file that `prep-for-syncer` wrote for one cluster, and the kubeconfig of that cluster. What it is worth beside
- * that cluster, how it is noticed, and how it ends; what two kubeconfigs in each other's place do.
+ * A thief has the file that `prep-for-syncer` wrote for one cluster, and the kubeconfig of that cluster. Tested are its value beside that
+ * cluster, its detection, and its end; also two kubeconfigs in each other's place.
  */
 import t from 'tap'
 import { configMap, MAPS, MAPS_OF_APP, namespace, placement } from '../support/scene.ts'

@@ -1,4 +1,4 @@
-/** Where the server's files are, and what is wrong with its disk, its operator reads in the log: users are told that it fails. */
+/** The places of the server's files, and faults of its disk, are for its operator's log: users get a plain failure. */
 import t from 'tap'
 import { StorageError } from '../../src/storage/store.ts'
 import type { Answer } from '../support/api.ts'

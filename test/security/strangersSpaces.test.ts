@@ -1,4 +1,4 @@
-/** Names, URLs and owners of other teams' spaces are not told to who has no business there; one's own go on being seen. */
+/** Names, URLs and owners of other teams' spaces are hidden from users without rights there; one's own stay visible. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'

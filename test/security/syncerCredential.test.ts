@@ -1,4 +1,4 @@
-// What the thief of a syncer's credential can do, and that the syncer itself goes on.
+// Actions open to the thief of a syncer's credential; the syncer itself goes on.
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { Api } from '../support/api.ts'

@@ -1,6 +1,6 @@
 /**
- * A tenant, who administers a space and has no word of any inventory, commands clusters that are not theirs: by a placement on
- * all of them, by Locations, grants and slices that they make themselves, by the names and the marks of what others placed.
+ * A tenant, who administers a space without any inventory's grant, commands clusters that are not theirs. The ways are a placement on all
+ * of them, Locations, grants and slices of their own, and the names and marks of others' objects.
  */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'

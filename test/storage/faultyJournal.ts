@@ -65,7 +65,7 @@ export class FaultyJournal implements Journal {
     return this.#disk.reclaim()
   }
 
-  /** What is kept stays: another store may be opened on it. */
+  /** Its content stays: another store may be opened on it. */
   async close(): Promise<void> {}
 
   async #keep(events: readonly StoreEvent[], timeMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
+/** Behaviour that no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
 import t from 'tap'
 import { BlockMaker } from '../../src/storage/blockMaker.ts'
 import type { LoadedObjects } from '../../src/storage/journal.ts'

@@ -1,4 +1,4 @@
-/** What projections leave behind when they end. What they promise is in `conformance/projections.ts`. */
+/** Remains of projections when they end. Their promises are in `conformance/projections.ts`. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'

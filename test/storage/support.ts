@@ -1,5 +1,5 @@
 /**
- * What the storage tests share: short keys, small texts, readers of watches, and a model that is a plain list of events.
+ * Common parts of the storage tests: short keys, small texts, readers of watches, and a model that is a plain list of events.
  */
 import { compareKeys, rangeHolds } from '../../src/storage/keys.ts'
 import type { Key, Mutation, Range, Revision, Store, Stored, StoreEvent } from '../../src/storage/store.ts'
@@ -35,7 +35,7 @@ export function del(data = 'last'): Mutation {
   return { ...put(data), type: 'delete' }
 }
 
-/** What an update left; fails when it was refused. */
+/** Result of an update; fails when it was refused. */
 export async function updated(
   store: Store,
   k: Key,

@@ -1,7 +1,7 @@
 /**
- * The promises of answers, as checks over a recorded history: whoever asks behind an answer that somebody was given, of whatever
- * connection, is told nothing older; and each answer is right about one instant between question and answer. As `watchHistory.ts`,
- * it does not know where a record comes from.
+ * The promises of answers, as checks over a recorded history. A request after any client's answer, on whatever connection, gets nothing
+ * older. Each answer is right about one instant between request and answer. As `watchHistory.ts`, it does not know where a record comes
+ * from.
  */
 import type { Change } from './watchHistory.ts'
 
@@ -10,11 +10,11 @@ export type StateAt = (key: string) => Change | undefined
 
 export interface AnswerRecord {
   readonly name: string
-  /** How many of the records before it were answered when it was asked. */
+  /** Number of earlier records with an answer at its request. */
   readonly begun: number
   /** The newest revision there was when it was answered. */
   readonly to: number
-  /** What whoever has the answer knows: all up to a revision has happened, or the deletion of an object has. */
+  /** Knowledge of the answer's holder: all up to a revision has happened, or the deletion of an object has. */
   readonly tells?: number | { readonly deleted: string }
   /** The revision whose state the answer is about, where it says so. */
   readonly at?: number
@@ -22,7 +22,7 @@ export interface AnswerRecord {
   readonly suits?: (state: StateAt) => boolean
 }
 
-/** What is wrong with which answer. `log`: all changes in the order of revisions; `answers`: in the order in which they came. */
+/** Faults by answer. `log`: all changes in the order of revisions; `answers`: in the order of their arrival. */
 export function brokenAnswers(log: readonly Change[], answers: readonly AnswerRecord[]): string[] {
   const versions = Map.groupBy(log, ({ key }) => key)
   const stateAt =
@@ -31,7 +31,7 @@ export function brokenAnswers(log: readonly Change[], answers: readonly AnswerRe
       const newest = versions.get(key)?.findLast(change => change.revision <= revision)
       return newest?.type === 'put' ? newest : undefined
     }
-  /** What all knew when so many were answered. */
+  /** Common knowledge after so many answers. */
   const known = [0]
   const broken: string[] = []
   for (const { name, begun, to, tells, at, suits } of answers) {

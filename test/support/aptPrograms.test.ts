@@ -1,4 +1,4 @@
-/** What becomes of a test whose programs a machine lacks. */
+/** Fate of a test whose programs a machine lacks. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,5 +1,5 @@
 /**
- * Programs that a test needs beside Orrery: found, or installed with apt where this user is root and there is one, or the reason why
+ * Programs that a test needs beside Orrery: found, or installed with apt where this user is root and there is one. Otherwise the reason why
  * they are missing, for `skip`. CI with a clean image so runs what a plain machine skips.
  */
 import { execFileSync } from 'node:child_process'
@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 const APT_MS = 120_000
 /** Where there is no network it is to say so soon. */
 const SOON = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=10', '-o', 'Acquire::https::Timeout=10']
-/** Nothing is asked, and no service is started: a test starts what it needs with its own configuration. */
+/** No prompts, and no service starts: a test starts its own with its own configuration. */
 const QUIET = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
 
 export interface AptOptions {

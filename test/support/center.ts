@@ -16,7 +16,7 @@ import { World } from './world.ts'
 
 export * from './scene.ts'
 
-/** Whoever looks at something every few seconds for so long will go on doing so. */
+/** Work that repeats every few seconds for so long will go on for ever. */
 const RESTLESS_MS = 60_000
 const NOBODYS = { space: 'root', group: '', resource: 'barrier', namespace: '', name: 'barrier' }
 
@@ -59,16 +59,16 @@ export class Center extends Stage {
   }
 
   /**
-   * Resolves when nothing happens any more: no controller has work, nor will it have some soon, and a stretch of turns of the
-   * event loop brought no write. Needs no time, because whatever a write sets off is queued within a few turns, and what a
-   * controller does a little later it does when nothing else is to be done.
+   * Resolves when nothing happens any more: no controller has work, now or soon, and a stretch of turns of the event loop brought no write.
+   * Needs no time. A write's consequences are queued within a few turns, and a controller's slightly later work runs when nothing else is
+   * to be done.
    */
   async settled(): Promise<number> {
     for (let hurriedMs = 0; ; ) {
       const before = this.server.store.revision
       for (let turn = 0; turn < 50; turn++) {
         await this.controllers.idle()
-        // writes that are under way, whoever asked for them, are on disk when this answers
+        // running writes, of any client, are on disk when this answers
         await this.server.store.update(NOBODYS, () => undefined)
         await new Promise(resolve => setImmediate(resolve))
       }
@@ -82,7 +82,7 @@ export class Center extends Stage {
 
 export interface CenterOptions {
   expectsTrouble?: boolean
-  /** Of a server that does not run; default: a fresh one. */
+  /** Folder of a server that does not run; default: a fresh one. */
   dataDir?: string
   /** Records requests, and writes of controllers. */
   audit?: Auditor

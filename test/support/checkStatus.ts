@@ -1,4 +1,4 @@
-/** What holds of every refusal: a Status with the code of the answer, a known reason and a message. */
+/** Rules for every refusal: a Status with the code of the answer, a known reason and a message. */
 import { STATUS_REASONS, type Status } from '../../src/apimachinery/errors.ts'
 
 export function checkStatus(body: Record<string, unknown>, code: number, fail: (why: string) => never): void {

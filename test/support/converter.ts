@@ -14,7 +14,7 @@ export interface Review {
 export interface Converter {
   /** As a CRD wants it. */
   readonly clientConfig: { url: string; caBundle: string }
-  /** What it was asked, in order. */
+  /** Its requests, in order. */
   readonly reviews: Review[]
   /** May be exchanged; an error becomes a failed result. */
   convert: (object: KubeObject, apiVersion: string) => KubeObject

@@ -1,4 +1,4 @@
-/** The limit of silence for a test file in a shared process: a hang fails by the name of its test, and the next file runs. */
+/** The limit of silence for a test file in a shared process. A hang fails by the name of its test, and the next file runs. */
 import type { Base, Test } from 'tap'
 
 /** Hangs are rare and long: a look each second is soon enough. */

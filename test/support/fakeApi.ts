@@ -275,7 +275,7 @@ export abstract class FakeApi implements Client {
     this.#commit('DELETED', entry, 'delete')
   }
 
-  /** Writes an object as it is said. */
+  /** Writes an object unchanged. */
   protected put(type: 'ADDED' | 'MODIFIED', entry: Entry, verb: string): KubeObject {
     return this.#commit(type, entry, verb)
   }

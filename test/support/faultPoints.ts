@@ -11,7 +11,7 @@ export type FaultPoint =
   | 'journal.append full, and kept'
   /** The disk has no room for a journal that is opened again. */
   | 'journal.reopen full'
-  /** The power goes while a batch is written: its first half is kept, and nobody is told. */
+  /** The power goes while a batch is written: its first half is kept, without an answer. */
   | 'journal.append torn'
   /** A batch is on its way to the disk. */
   | 'journal.append waits'
@@ -19,7 +19,7 @@ export type FaultPoint =
   | 'publish delayed'
   /** A connection breaks in the middle of what the server sends. */
   | 'watch write broken'
-  /** A connection breaks when the server answers: what was asked for is done. */
+  /** A connection breaks when the server answers: the request is done. */
   | 'answer lost'
 
 export interface Hold {
@@ -37,7 +37,7 @@ interface Armed {
 
 export class FaultPoints {
   readonly #armed = new Map<FaultPoint, Armed[]>()
-  /** What has happened, in order. */
+  /** Events, in order. */
   readonly happened: FaultPoint[] = []
 
   /** The fault happens once, after `skip` passings of the point; what was armed before comes first. */

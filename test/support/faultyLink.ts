@@ -1,4 +1,4 @@
-/** A way to a server on which connections break where a test says so. What is carried is not looked at: it is encrypted. */
+/** A way to a server on which connections break where a test says so. The bytes are not looked at: they are encrypted. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { FaultPoints } from './faultPoints.ts'

@@ -1,4 +1,4 @@
-/** What a row of measurements comes to. */
+/** Figures of a row of measurements. */
 export interface Figures {
   count: number
   p50: number

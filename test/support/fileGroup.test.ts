@@ -1,4 +1,4 @@
-/** What becomes of a file among others in one process. */
+/** Fate of a file among others in one process. */
 import { join } from 'node:path'
 import t from 'tap'
 import { run } from './orrery.ts'

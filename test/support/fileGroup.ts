@@ -1,8 +1,8 @@
 /**
- * Test files one after the other in this process, each as a subtest that bears its path: most of what a small file costs is
- * the start of a process and the loading of what it tests. A file notices nothing: what it imports as `tap` is its subtest.
- * TEST_FILES holds the paths, divided by blanks: tap makes the names of its folders from the command line, which is short.
- * TEST_SILENCE_MS bounds how long a file may assert nothing.
+ * Test files one after the other in this process, each as a subtest that bears its path. Most of a small file's cost is the start of a
+ * process and the load of its modules. A file notices nothing: what it imports as `tap` is its subtest. TEST_FILES holds the paths, divided
+ * by blanks: tap makes the names of its folders from the command line, which is short. TEST_SILENCE_MS bounds how long a file may assert
+ * nothing.
  */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -40,7 +40,7 @@ registerHooks({
 })
 
 const { default: tap } = await import('tap')
-// each file has its own limit; the plan is said first, so that files which a crash keeps from running are missed
+// each file has its own limit; the plan comes first, so that files which a crash keeps from running are missed
 tap.setTimeout(0)
 tap.plan(files.length)
 let hung = false

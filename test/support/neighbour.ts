@@ -1,7 +1,7 @@
 /**
- * The other tenant, in a process of its own, so that what it measures is the server and not the attacker's client: GETs, POSTs
- * and /livez at a steady pace, whether or not the ones before were answered, and a watch that sees what the POSTs make.
- * Beside them a timer that has to fire every few milliseconds: how late it is says what the machine does to everybody.
+ * The other tenant, in a process of its own, so that its figures are the server's and not those of the attacker's client. It sends GETs,
+ * POSTs and /livez at a steady pace, whether or not the ones before were answered, and a watch sees the created objects. Beside them a
+ * timer that has to fire every few milliseconds: how late it is says what the machine does to everybody.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -18,7 +18,7 @@ export interface NeighbourSetup {
   slower?: number
 }
 
-/** What was measured between `begin` and `end`, in milliseconds. */
+/** Measurements between `begin` and `end`, in milliseconds. */
 export interface Measured {
   get: Figures
   post: Figures
@@ -34,7 +34,7 @@ export interface Measured {
 export type Order = { setup: NeighbourSetup } | 'begin' | 'end'
 
 const EVERY_MS = { get: 20, post: 50, livez: 100, timer: 10 } as const
-/** What has no answer by then counts as late as it is, and as refused. */
+/** A request without an answer by then counts as late as it is, and as refused. */
 const LIMIT_MS = 150_000
 const SAID = 20
 
@@ -48,7 +48,7 @@ class Neighbour {
   readonly #probes = new Agent({ rejectUnauthorized: false })
   readonly #timers: NodeJS.Timeout[] = []
   readonly #open = new Set<Promise<void>>()
-  /** When each object was sent that no event has told of. */
+  /** Send time of each object without an event so far. */
   readonly #sent = new Map<string, number>()
   #samples: Record<What | 'machine', number[]> = empty()
   #refused: string[] = []

@@ -154,7 +154,7 @@ export class KubectlSession {
     })
   }
 
-  /** What it prints, trimmed. @throws Error with what it complained of when it fails */
+  /** Its output, trimmed. @throws Error with its complaint when it fails */
   async ok(args: string, options: RunOptions = {}): Promise<string> {
     const { code, out, err } = await this.run(args, options)
     if (code !== 0) throw new Error(`kubectl ${args} failed with ${code}: ${err}${out}`)

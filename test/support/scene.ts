@@ -1,4 +1,4 @@
-/** What tests of placement act on: inventories with clusters, workload spaces, placements, on any running center. */
+/** Objects for tests of placement: inventories with clusters, workload spaces, placements, on any running center. */
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client, SpaceClient } from '../../src/client/client.ts'
 import type { World } from './world.ts'
@@ -49,7 +49,7 @@ export abstract class Stage {
     return String((workspace.spec as Record<string, unknown>).cluster)
   }
 
-  /** Of a path with known Workspaces. */
+  /** Id of a path with known Workspaces. */
   idOf(path: string): string {
     const [first = '', ...names] = path.split(':')
     return names.reduce((parent, name) => {
@@ -140,7 +140,7 @@ export class Scene {
     return await this.mailbox(name)
   }
 
-  /** Of the Workspace that belongs to the SyncTarget of this name. */
+  /** Name of the Workspace that belongs to the SyncTarget of this name. */
   async mailboxName(cluster: string): Promise<string> {
     const target = await this.center.client.in(this.inventory).get(TARGETS, { name: cluster })
     return `${this.inventory}-mb-${target.metadata.uid}`

@@ -30,21 +30,21 @@ export interface TestServer {
   readonly api: Api
   readonly server: ApiServer
   readonly dataDir: string
-  /** What the server logged as errors; a test that expects none says so. */
+  /** Logged errors of the server; a test that expects none checks it. */
   readonly faults: string[]
-  /** Stops the server and starts another one on the same data dir; `more` is said to it in addition. */
+  /** Stops the server and starts another one on the same data dir, with the options `more` in addition. */
   restart(more?: Partial<ApiServerOptions>): Promise<TestServer>
 }
 
 export interface TestServerOptions {
-  /** Of a server that does not run; default: a fresh one. */
+  /** Folder of a server that does not run; default: a fresh one. */
   dataDir?: string
   /** Whether Pods need a ServiceAccount that exists. */
   serviceAccounts?: boolean
   /** False serves one plain cluster at `/`. */
   spaces?: boolean
   historyAgeMs?: number
-  /** Anything else that a server can be told. */
+  /** Any other options of a server. */
   more?: Partial<ApiServerOptions>
 }
 

@@ -4,7 +4,7 @@
  * Nothing here knows where a record comes from; `watchRecords.ts` makes them.
  */
 
-/** What a broken promise is called. */
+/** Name of a broken promise. */
 export type WatchPromise =
   /** Revisions strictly rise. */
   | 'ordered'
@@ -36,7 +36,7 @@ export interface Change {
   content: string
 }
 
-/** What somebody was told that they wrote. A deletion that answers without a version says only that there was one. */
+/** Acknowledged write of a client. A deletion whose answer has no version only proves that there was one. */
 export type Acknowledged = Change | { key: string; type: 'delete'; revision?: undefined }
 
 export type Seen =
@@ -44,7 +44,7 @@ export type Seen =
   | { type: 'BOOKMARK'; revision: number }
 type SeenEvent = Exclude<Seen, { type: 'BOOKMARK' }>
 
-/** Which versions of which objects a reader asked for. Default: all. */
+/** Versions and objects of a reader's request. Default: all. */
 export type Selects = (change: Change) => boolean
 
 export interface Snapshot {
@@ -56,7 +56,7 @@ export interface Snapshot {
 
 export interface StreamRecord {
   name: string
-  /** Events with a greater revision were asked for. */
+  /** The request was for events with a greater revision. */
   after: number
   seen: readonly Seen[]
   /** It was read so far that everything up to here had to come. */
@@ -74,16 +74,16 @@ export interface FollowerRecord {
     key: string
     revision: number
     content: string
-    /** The version that the copy had before, as it told its listeners. */
+    /** The former version of the copy, as its listeners got it. */
     previous?: number | undefined
   }[]
-  /** What it holds at the end of the log. */
+  /** Its content at the end of the log. */
   holds: Snapshot['items']
   selects?: Selects
 }
 
 export interface History {
-  /** All changes, in the order of the log; also those that nobody was told of. */
+  /** All changes, in the order of the log; also unacknowledged ones. */
   log: readonly Change[]
   acknowledged?: readonly Acknowledged[]
   snapshots?: readonly Snapshot[]
@@ -167,7 +167,7 @@ function brokenBySnapshot(log: readonly Change[], { name, revision, items, selec
   return broken
 }
 
-/** What a stream of a selection has to show, by revision. */
+/** Expected events of a stream of a selection, by revision. */
 function expectedEvents(log: readonly Change[], after: number, selects: Selects): Map<number, SeenEvent> {
   const selected = new Map<string, Change>()
   const events = new Map<number, SeenEvent>()

@@ -1,4 +1,4 @@
-/** Records for `watchHistory.ts` from wherever changes are told: a store, watches, space streams, informers. */
+/** Records for `watchHistory.ts` from every source of changes: a store, watches, space streams, informers. */
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { canonicalJson } from '../../src/apimachinery/values.ts'
 import type { StreamBatch } from '../../src/client/client.ts'
@@ -15,7 +15,7 @@ export function keyText({ space, group, resource, namespace, name }: Key): strin
   return [space, group, resource, namespace, name].join('/')
 }
 
-/** Members of lists need not say their kind. @throws Error when the object does not say the revision at which it is told */
+/** Members of lists need no kind. @throws Error when the object's revision is not that of its event */
 function itemOf(key: string, revision: number, { apiVersion: _, kind: _kind, ...object }: KubeObject): Item {
   const { resourceVersion, ...metadata } = object.metadata
   if (Number(resourceVersion) !== revision)
@@ -27,7 +27,7 @@ export function storedItem({ key, revision, bytes }: Stored): Item {
   return itemOf(keyText(key), revision, JSON.parse(bytes.toString()) as KubeObject)
 }
 
-/** What a store acknowledges, or has in its log. */
+/** A change that a store acknowledges, or has in its log. */
 export function changeOf(type: 'put' | 'delete', stored: Stored): Change {
   return { type, ...storedItem(stored) }
 }
@@ -61,7 +61,7 @@ export function seenInLine(naming: Naming, { type, object }: WatchEvent): Seen {
   return { type, ...namedItem(naming, object) }
 }
 
-/** What came first and is what is there; the rest begins behind it, as its bookmark says. */
+/** The first events are the present content; the rest begins behind it, as its bookmark has it. */
 export function splitInitial(name: string, seen: readonly Seen[], selects?: Selects) {
   const items: Item[] = []
   for (const [i, event] of seen.entries()) {

@@ -1,4 +1,4 @@
-/** Writers of ConfigMaps in one namespace, all at once and at random, and what they were told. */
+/** Writers of ConfigMaps in one namespace, all at once and at random, and their answers. */
 import type { Answer, Api } from './api.ts'
 import * as fc from './fastCheck.ts'
 import { configMap } from './server.ts'
@@ -47,8 +47,8 @@ export class Scenario {
   }
 
   /**
-   * Runs every writer to its end. What a write is refused for is the other writers' doing; one whose connection breaks goes on,
-   * and nothing was acknowledged to it.
+   * Runs every writer to its end. A refused write is the other writers' doing; a writer whose connection breaks goes on, without an
+   * acknowledgement.
    */
   async write(api: Api, writers: Writers): Promise<void> {
     await Promise.all(

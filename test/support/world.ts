@@ -1,6 +1,5 @@
 /**
- * Everything that a server holds, all spaces in one stream and one order: tests wait for states instead of sleeping, and see
- * every state in between.
+ * Content of a server, all spaces in one stream and one order: tests wait for states instead of sleeping, and see every state in between.
  */
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../src/client/client.ts'

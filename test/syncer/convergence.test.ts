@@ -1,6 +1,6 @@
 /**
- * Whatever happens in mailbox and cluster, and to the connections and the syncer between them: in the end the cluster holds
- * what the mailbox wants, the mailbox knows the cluster's state, and what somebody else made in the cluster is still there.
+ * Random events in mailbox and cluster, and in the connections and the syncer between them. In the end the cluster holds the mailbox's
+ * content, the mailbox knows the cluster's state, and foreign objects of the cluster are still there.
  */
 import { randomUUID } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
@@ -174,7 +174,7 @@ class Stage {
         return
       }
       case 'localDelete':
-        // Forgotten first: the syncer may make it again before we hear of its end.
+        // Forgotten first: the syncer may make it again before its end is known.
         this.foreign.delete(step.name)
         await gone(this.cluster.delete(MAPS, { namespace: 'app', name: step.name }))
         await gone(this.cluster.delete(DEPLOYMENTS, { namespace: 'app', name: step.name }))
@@ -259,7 +259,7 @@ class Stage {
     }
   }
 
-  /** What is not yet as it should be. */
+  /** Part that is not yet as it should be. */
   missing(): string | undefined {
     const { world } = this.center
     for (const of of NAMES) {

@@ -1,6 +1,6 @@
 /**
- * A center that is not the one it was, or does not say what it held: restored, replaced by an empty one, out of order. What it has
- * not deleted by name stays in the cluster, unless it is little, and the syncer says so.
+ * A center that is not the one it was, or does not say what it held: restored, replaced by an empty one, out of order. Objects without a
+ * deletion by name stay in the cluster, unless they are few, and the syncer reports so.
  */
 import t, { type Test } from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
@@ -21,11 +21,11 @@ const center = await startCenter(t, { expectsTrouble: true })
 
 /** Streams what is true but for what the test has it say otherwise. */
 class Liar {
-  /** Of another life than the true center, of which it knows nothing. */
+  /** Epoch of another life than the true center's, which it does not know. */
   epoch: string | undefined
-  /** What its snapshots tell. */
+  /** Events of its snapshots. */
   tells: (event: StreamEvent) => boolean = () => true
-  /** What becomes of its batches otherwise. */
+  /** Other change of its batches. */
   bends: (batch: StreamBatch) => StreamBatch = batch => batch
   /** It was restored, and that is settled with the next word. */
   isSettledAtOnce = false
@@ -53,7 +53,7 @@ class Liar {
 
 function bent(event: StreamEvent, fields: Partial<StreamEvent>): StreamEvent {
   const { type, space, resource, namespace, name, revision, isKnown } = event
-  // it is read when it is asked for, and what is known comes without it
+  // it is read on demand, and a known one comes without it
   const { object } = isKnown ? ({} as Partial<StreamEvent>) : event
   return { type, space, resource, namespace, name, revision, isKnown, object, ...fields } as StreamEvent
 }
@@ -66,7 +66,7 @@ interface Scene {
   start(more?: object, clock?: Clock): Syncer
   /** So many of them are in the cluster. */
   there(): number
-  /** Resolves when the center was heard anew, and what came of it was done. */
+  /** Resolves when the new center's content was received and processed. */
   heardAnew(): Promise<void>
 }
 

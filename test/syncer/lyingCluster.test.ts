@@ -1,4 +1,4 @@
-/** A cluster whose answers are wrong: nothing is deleted for them on either side, and once they are right again all is as it should be. */
+/** A cluster whose answers are wrong: nothing is deleted for them on either side. Once they are right again all is as it should be. */
 import t, { type Test } from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../src/apimachinery/object.ts'
@@ -12,11 +12,11 @@ const center = await startCenter(t, { expectsTrouble: true })
 
 /** Says what is true but for what the test has it say otherwise. */
 class Liar {
-  /** What is left of the items of its lists. */
+  /** Rest of the items of its lists. */
   keeps: (object: KubeObject) => boolean = () => true
   /** Whether its discovery names a resource. */
   names: (resource: GroupResource) => boolean = () => true
-  /** What it answers for an object that it was asked for. */
+  /** Answer for a requested object. */
   shows: (object: KubeObject) => KubeObject = object => object
   /** Whether its watches tell anything. */
   tells = true
@@ -24,7 +24,7 @@ class Liar {
   /** Lists that were answered, of anything. */
   lists = 0
 
-  /** All versions that it told are too old now. */
+  /** All versions that it gave are too old now. */
   forget(): void {
     this.#again.resolve()
     this.#again = Promise.withResolvers<void>()
@@ -158,7 +158,7 @@ t.test('empty lists and another object in the answer delete nothing from the clu
   await p.mailbox.patch(MAPS, { namespace: 'app', name: 'a' }, 'merge', { data: { x: '2' } })
   await center.world.present(p.clusterId, 'configmaps app/a', ({ data }) => JSON.stringify(data) === '{"x":"2"}')
   t.equal(center.world.get(p.clusterId, 'configmaps app/a')?.metadata.uid, uid, 'it is the same object')
-  // b is asked for, and a is the answer, which bears our mark
+  // b is requested, and a is the answer, which bears our mark
   const a = await p.cluster.get(MAPS, { namespace: 'app', name: 'a' })
   liar.shows = object => (object.metadata.name === 'b' ? a : object)
   await p.mailbox.delete(MAPS, { namespace: 'app', name: 'b' })

@@ -1,4 +1,4 @@
-/** What a syncer says that it would do, and that it does nothing. */
+/** A syncer's forecast of its work, and proof that it does none. */
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { exitCodeOf, rehearsalLines } from '../../src/cli/orrery/syncer/syncerDryRun.ts'

@@ -1,4 +1,4 @@
-/** What users of a syncer rely on, one promise each, against real API servers in this process. */
+/** Promises of a syncer to its users, one each, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { equalJson } from '../../src/apimachinery/values.ts'

@@ -1,4 +1,4 @@
-/** A syncer that begins: with a state of before, an old one or none, while the center is away, after its mailbox went or was made anew. */
+/** A syncer that begins: with a former state, an old one or none, while the center is away, after its mailbox went or was recreated. */
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -14,7 +14,7 @@ const AT_A = { namespace: 'app', name: 'a' }
 
 const center = await startCenter(t, { expectsTrouble: true })
 
-/** What the syncer that ended saved, with another head. */
+/** Saved state of the ended syncer, with another head. */
 async function edited({ dir }: Pair, edit: (text: string) => string): Promise<void> {
   const level = new Level(join(dir, 'mailbox'))
   await level.put('state', edit((await level.get('state'))!))

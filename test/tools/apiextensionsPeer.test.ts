@@ -1,4 +1,4 @@
-/** What `tools/apiextensions-peer` says before it builds anything, and where it cannot. Here it has no apt but one that fails. */
+/** Messages of `tools/apiextensions-peer` before it builds anything, and where it cannot. Here it has no apt but one that fails. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,9 +12,9 @@ export interface DescribedCommand {
   readonly usage: string
   readonly description: string
   readonly options: readonly DescribedOption[]
-  /** What the help says after the flags; `''` for nothing. */
+  /** Text of the help after the flags; `''` for none. */
   readonly notes: string
-  /** Of those that do something. */
+  /** Commands with an action. */
   readonly commands: readonly DescribedCommand[]
 }
 

@@ -13,7 +13,7 @@ const RULES: Readonly<Record<string, (sentence: string) => boolean>> = {
   /** A noun of the domain comes first. */
   opening: sentence => /^["'(`*[]*(?:What|Of|Who|Whose|Whoever)\b/.test(sentence),
   long: sentence => wordsOf(sentence) > MAX_WORDS,
-  /** Programs report, retain, release: only people speak and hear. */
+  /** Programs report, retain, release; verbs of speech are for people. */
   speech: sentence => /\b(?:told|hears?|heard|said|asked)\b/i.test(sentence),
 }
 const ROOT = join(import.meta.dirname, '../..')

@@ -1,6 +1,6 @@
 /**
- * What a release says about itself at `/version`, as text of `build.json`. The date is that of the commit, or
- * SOURCE_DATE_EPOCH (seconds): so that a commit is released as the same bytes by whoever does it.
+ * Identity of a release at `/version`, as text of `build.json`. The date is that of the commit, or SOURCE_DATE_EPOCH (seconds): a commit's
+ * release has the same bytes for all makers.
  */
 import { execFileSync } from 'node:child_process'
 import { buildInfo, dateText } from '../../src/cli/orrery/version/buildInfo.ts'

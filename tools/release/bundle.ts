@@ -1,5 +1,5 @@
 /**
- * The form in which npm carries the program: JavaScript that needs no library but the native one, split so that each sub-command
+ * The form in which npm carries the program: JavaScript that needs no library but the native one. It is split so that each sub-command
  * loads its own part. A clone never runs it.
  */
 import { isBuiltin } from 'node:module'

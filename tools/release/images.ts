@@ -1,7 +1,7 @@
 /**
- * Images of server and syncer, as an OCI layout: the one file, the database engine beside it, and the libraries of glibc and C++ that
- * they need. No shell, no package manager; nobody in it is root, and nothing in it has to be written. Made of tar, JSON and sha256, so
- * that a commit makes the same images each time on a system with the same libraries.
+ * Images of server and syncer, as an OCI layout. They have the one file, the database engine beside it, and the libraries of glibc and C++
+ * that these need. They have no shell, no package manager and no root user, and nothing in them has to be written. Made of tar, JSON and
+ * sha256, so that a commit makes the same images each time on a system with the same libraries.
  * @see https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
 import { execFileSync } from 'node:child_process'
@@ -18,7 +18,7 @@ const USER = 65_532
 const BIN = 'usr/local/bin'
 /** Where the loader of any distribution looks, whatever else it looks at. */
 const LIBRARIES = 'lib'
-/** Of Debian, where each of its packages says under which terms it is. */
+/** Packages of Debian, each with its terms inside. */
 const SYSTEM_PACKAGES = ['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1', 'gcc-12-base']
 const MEDIA = 'application/vnd.oci.image'
 
@@ -27,14 +27,14 @@ export interface ImagesOptions {
   program: string
   /** The database engine. */
   addon: string
-  /** Of the program and all that is in it, as text. */
+  /** Terms of the program and all that is in it, as text. */
   terms: string
   /** Is made; must not be there. */
   folder: string
   version: string
   commit: string
   date: Date
-  /** Of gzip. */
+  /** Level of gzip. */
   level: number
 }
 
@@ -44,7 +44,7 @@ interface Blob {
   size: number
 }
 
-/** What differs between the images. */
+/** Differences between the images. */
 const IMAGES = {
   orrery: {
     title: 'Orrery: a configuration server for many Kubernetes clusters',

@@ -1,7 +1,7 @@
 /**
- * The plugins as krew, kubectl's manager of plugins, installs them: archives, and a manifest for each plugin. On Linux a plugin is
- * the one file under another name; on macOS it is JavaScript for the Node.js that is there. krew gives what it installs on Windows the
- * name of a program, which JavaScript is not: there npm installs them.
+ * The plugins as krew, kubectl's manager of plugins, installs them: archives, and a manifest for each plugin. On Linux a plugin is the one
+ * file under another name; on macOS it is JavaScript for the Node.js that is there. On Windows krew gives its files the name of a program,
+ * which JavaScript is not: there npm installs them.
  * @see https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/
  */
 import { createHash } from 'node:crypto'
@@ -27,7 +27,7 @@ const PLUGINS = {
 export interface KrewOptions {
   /** The one file. */
   program: string
-  /** Of the npm package. */
+  /** Folder of the npm package. */
   packageFolder: string
   terms: string
   /** Where archives and manifests are written. */
@@ -36,7 +36,7 @@ export interface KrewOptions {
   url: string
   version: string
   date: Date
-  /** Of gzip. */
+  /** Level of gzip. */
   level: number
 }
 

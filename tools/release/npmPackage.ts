@@ -1,6 +1,6 @@
 /**
- * The npm package: the bundle and its data, with programs that npm links on every system, and without the Node.js that a clone
- * brings. Whoever installs it has one. Programs of others import `reportedInformer`.
+ * The npm package: the bundle and its data, with programs that npm links on every system, and without the Node.js that a clone brings. Its
+ * users have one. Programs of others import `reportedInformer`.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

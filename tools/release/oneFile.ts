@@ -1,6 +1,6 @@
 /**
- * All of the program as one file that needs nothing but glibc: the pinned Node without what debuggers read, with the parts, the
- * code that V8 makes of them, the data and the database engine in it. The same bytes each time.
+ * All of the program as one file that needs nothing but glibc: the pinned Node without the data of debuggers. In it are the parts, the code
+ * that V8 makes of them, the data and the database engine. The same bytes each time.
  * @see https://nodejs.org/api/single-executable-applications.html
  */
 import { execFileSync } from 'node:child_process'
@@ -76,7 +76,7 @@ export function buildOneFile({ path, build, parts: { files } }: OneFileOptions):
   }
 }
 
-/** Of all that is in the file. */
+/** Terms of all that is in the file. */
 export function termsOf({ inputs }: BuiltParts): string {
   const node = relative(PROGRAM_ROOT, realpathSync(process.execPath)).replace(
     /^(?:\.\.\/)*(?:.*\/)?(?=node_modules\/)/,

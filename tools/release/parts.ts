@@ -1,6 +1,6 @@
 /**
- * The parts of which the one file is made (`src/program/parts.ts`): each a script that holds all it needs, but for what Node
- * brings and the other parts. What two parts share is in both; a part knows nothing of the objects of another one but what it is given.
+ * The parts of the one file (`src/program/parts.ts`). Each is a script that holds all it needs, but for Node's own modules and the other
+ * parts. Code that two parts share is in both; a part knows no objects of another one but its arguments.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

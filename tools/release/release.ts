@@ -1,7 +1,6 @@
 /**
- * `npm run release`: makes what is released of the commit that is checked out, in `release/`, the same bytes each time.
- * `-- --only file,npm` makes a part of it and keeps the others of the same clean commit; `--url` is where the files will be found,
- * for krew.
+ * `npm run release`: makes what is released of the commit that is checked out, in `release/`, the same bytes each time. `-- --only
+ * file,npm` makes a part of it and keeps the others of the same clean commit. `--url` is the future place of the files, for krew.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -99,7 +98,7 @@ function refuse(why: string): never {
   process.exit(1)
 }
 
-/** What install.sh unpacks where man(1) looks. */
+/** Files that install.sh unpacks where man(1) looks. */
 function manualArchive(): Buffer {
   const pages = [...manual({ version, date })]
   const entries = pages.map(([path, text]): TarEntry => ({ path, type: 'file', content: Buffer.from(text) }))
@@ -119,7 +118,7 @@ function images(terms: string): void {
   writeFileSync(`${file}-images.tar`, tarFile(entries, date))
 }
 
-/** The best that Node brings. Whoever installs it has `zstd`, or takes the file as it is. */
+/** The best that Node brings. An installer has `zstd`, or takes the file as it is. */
 async function compress(path: string): Promise<void> {
   const params = { [constants.ZSTD_c_compressionLevel]: 19 }
   await pipeline(createReadStream(path), createZstdCompress({ params }), createWriteStream(`${path}.zst`))

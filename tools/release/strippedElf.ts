@@ -1,6 +1,6 @@
 /**
- * A program without what only debuggers read (symbols, debug sections): what is loaded into memory stays byte by byte where it is, and
- * sections that are not are left out. As `strip` does it, so that a release needs no binutils and is the same with each.
+ * A program without the data of debuggers (symbols, debug sections): the loaded bytes stay where they are, and unloaded sections are left
+ * out. The result is that of `strip`, so a release needs no binutils and is the same with each.
  * @see https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
  */
 

@@ -1,5 +1,5 @@
 /**
- * Archives with nothing of the machine that makes them: owners, times and the order of entries are what is asked for.
+ * Archives with nothing of the machine that makes them: owners, times and the order of entries are given.
  * @see https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html "ustar Interchange Format"
  */
 

@@ -1,4 +1,4 @@
-/** What is compared in steps comes to the same, whatever is large in it, and no step is long. */
+/** A comparison in steps has the same result, whatever is large in it, and no step is long. */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { compareInSteps, compareValues } from '../../../src/apimachinery/apply/compare.ts'

@@ -77,7 +77,7 @@ export const deploymentSchema: Schema = object({
   }),
 })
 
-/** What `kubectl create` makes of a minimal Deployment, defaults filled in. */
+/** A minimal Deployment of `kubectl create`, with defaults filled in. */
 export function deployment(spec: Record<string, unknown> = {}): KubeObject {
   return {
     apiVersion: 'apps/v1',

@@ -170,7 +170,7 @@ t.test('a large one is written in steps, to the same', async t => {
   fc.assert(fc.property(set, s => JSON.stringify(atOnce(toFieldsV1InSteps(s))) === JSON.stringify(toFieldsV1(s))))
 })
 
-/** Tells how often it was asked. */
+/** Counts its look-ups. */
 class CountingMap<V> extends Map<string, V> {
   reads = 0
   override get(key: string): V | undefined {

@@ -346,7 +346,7 @@ t.test('applying and taking it all back leaves what others own', async () => {
         return isStatusError(error, 'Conflict')
       }
       const back = apply(both, config(), 'me', 2)
-      // Order is nobody's, and empty lists and maps within a struct cannot be told from absent ones.
+      // Order has no owner, and empty lists and maps within a struct are the same as absent ones.
       const difference = compare(withoutRecord(alone), withoutRecord(back), deploymentSchema)
       return isEmptySet(difference.added) && isEmptySet(intersection(owned(alone), difference.removed))
     }),

@@ -1,4 +1,4 @@
-/** Definitions that a real apiextensions-apiserver (1.36.4, dry run) took or refused, and what it said: `recorded.json`. */
+/** Definitions that a real apiextensions-apiserver (1.36.4, dry run) accepted or refused, with its answers: `recorded.json`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

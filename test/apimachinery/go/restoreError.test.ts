@@ -1,4 +1,4 @@
-/** What the converter to structs cannot take. A real kube-apiserver judges the sentences in the script `patch-types`. */
+/** Values that the converter to structs cannot take. A real kube-apiserver judges the sentences in the script `patch-types`. */
 import t from 'tap'
 import { restoreError } from '../../../src/apimachinery/go/restoreError.ts'
 import { type Schema, STRUCT_FACTS } from '../../../src/apimachinery/schema.ts'

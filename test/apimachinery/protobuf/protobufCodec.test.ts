@@ -18,7 +18,7 @@ const server = fixture('kube-apiserver.json') as {
   answers: Fixture[]
   watch: { hex: string; json: { type: string; object: WireObject } }
 }
-/** What kubectl 1.32 and 1.33 send; the JSON is what they print with `--dry-run=client -o json`. */
+/** Requests of kubectl 1.32 and 1.33; the JSON is their output with `--dry-run=client -o json`. */
 const kubectl = fixture('kubectl.json') as Fixture[]
 
 t.test('what kube-apiserver says in protobuf is what it says in JSON', async t => {
@@ -268,7 +268,7 @@ function envelope(apiVersion: string, kind: string): string {
   return Buffer.concat([Buffer.from('k8s\0'), Buffer.from([0x0a, typeMeta.length]), typeMeta]).toString('hex')
 }
 
-/** Since 1.34 servers leave out a creation time that is not set; before they said null. */
+/** Since 1.34 servers leave out a creation time that is not set; earlier ones wrote null. */
 function withoutNullCreation<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value, (key, member: unknown) =>

@@ -1,4 +1,4 @@
-/** What a Pod asks for, held to the rule as it is written. @see https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/ */
+/** Requests of a Pod, by the rule as it is written. @see https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/ */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { formatQuantity } from '../../../src/apimachinery/quantity.ts'

@@ -1,4 +1,4 @@
-/** What a Pod counts for: the sum of its containers or the peak of its start, whichever is greater. */
+/** Usage of a Pod: the sum of its containers or the peak of its start, whichever is greater. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { podAmounts } from '../../../src/apimachinery/quota/podResources.ts'

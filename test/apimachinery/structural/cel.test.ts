@@ -74,7 +74,7 @@ t.test('transition rules run where an old value stands for the new one', async t
   t.same(errors(ruled(text, optional), 'x', 'y'), ['spec: Invalid value: "x": fixed'])
 })
 
-/** What an update is refused for, and what it is warned of. */
+/** Refusals and warnings of an update. */
 const told = (spec: Schema, value: unknown, old: unknown) => {
   const warnings: string[] = []
   const found = compileRules(under(spec))?.(

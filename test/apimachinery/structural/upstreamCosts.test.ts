@@ -1,4 +1,4 @@
-// What apiextensions-apiserver v1.36 says that these rules cost in the worst case: by what factor so many copies exceed the limit.
+// Worst-case costs of these rules by apiextensions-apiserver v1.36: the factor by which so many copies exceed the limit.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { validateSchema } from '../../../src/apimachinery/crd/validateSchema.ts'
@@ -35,7 +35,7 @@ const properties: Record<string, Schema> = {
   ll: list(list(text(30), 30), 30),
 }
 
-/** As users are told. */
+/** In its form for users. */
 function factorOf(rule: string, copies: number, self: Schema = { type: 'object', properties }): string {
   const items: Schema = { ...self, 'x-kubernetes-validations': [{ rule, message: 'no' }] }
   const errors = atOnce(validateSchema({ type: 'object', properties: { a: list(items, copies) } }, 'schema', false))

@@ -1,4 +1,4 @@
-/** The order in which a request is looked at, who it is taken to come from, and what its authorizer is asked. */
+/** The order of steps for a request, its user, and the questions to its authorizer. */
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import type { Credentials } from '../../../src/apiserver/auth/types.ts'

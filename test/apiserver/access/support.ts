@@ -52,7 +52,7 @@ export async function fakeAccess(t: Test, { authenticate, allow, open, more }: F
     const space = parent === 'root' ? parent : `id-${parent}`
     await store.update({ space, group, resource, namespace: '', name }, () => ({ type: 'put', text }))
   }
-  /** What happened, in order. */
+  /** Steps, in order. */
   const steps: string[] = []
   const asked: Attributes[] = []
   const known = ({ token }: Credentials): Authentication | undefined =>

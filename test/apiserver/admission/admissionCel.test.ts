@@ -1,4 +1,4 @@
-/** What a space has stored thousands of is compiled as it is needed, not when the space is first asked for. */
+/** Thousands of stored objects of a space are compiled on demand, not at the first request of the space. */
 import t from 'tap'
 import { AdmissionCel, evaluate } from '../../../src/apiserver/admission/admissionCel.ts'
 import { conditionsOf } from '../../../src/apiserver/admission/webhookConfigurations.ts'

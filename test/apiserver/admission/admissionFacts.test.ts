@@ -1,4 +1,4 @@
-/** What expressions know of a large object is made in slices, and comes to the same. */
+/** Facts about a large object for expressions are made in slices, with the same result. */
 import t from 'tap'
 import { AdmissionFacts } from '../../../src/apiserver/admission/admissionFacts.ts'
 

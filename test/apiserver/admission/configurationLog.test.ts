@@ -1,4 +1,4 @@
-/** What steers admission is known inside of the commit that changes it: no request sees the setting of before. */
+/** The commit of a setting of admission makes it known: no request sees the earlier one. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ConfigurationLog } from '../../../src/apiserver/admission/configurationLog.ts'

@@ -1,4 +1,4 @@
-// What belongs to one budget, and what is told when it runs out: as upstream has it.
+// Bounds of one budget, and the message when it runs out: as upstream has it.
 import t from 'tap'
 import { AdmissionCel } from '../../../src/apiserver/admission/admissionCel.ts'
 import { AdmissionFacts } from '../../../src/apiserver/admission/admissionFacts.ts'

@@ -1,4 +1,4 @@
-/** What the space's own admission fills in stays there; what its authors, policies and webhooks say travels. */
+/** Values of the space's own admission stay there; those of its authors, policies and webhooks travel. */
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'

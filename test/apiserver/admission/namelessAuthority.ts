@@ -12,7 +12,7 @@ import {
 
 type Algorithm = webcrypto.EcdsaParams & webcrypto.EcKeyGenParams & Partial<webcrypto.RsaHashedKeyGenParams>
 export const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as Algorithm
-/** What Pepr uses. */
+/** Algorithm of Pepr. */
 export const RSA = {
   name: 'RSASSA-PKCS1-v1_5',
   hash: 'SHA-256',
@@ -28,7 +28,7 @@ export interface Shape {
   from?: number
   until?: number
   extensions?: Extension[]
-  /** Who signs, if not who should. */
+  /** Signer in place of the right one. */
   signer?: webcrypto.CryptoKeyPair
 }
 

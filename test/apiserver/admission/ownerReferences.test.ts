@@ -1,4 +1,4 @@
-/** Whose deletion an object follows, and whose deletion it holds up, is not for everybody to say. */
+/** Ownership and blocked deletion are rights of their own. */
 import t from 'tap'
 import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 

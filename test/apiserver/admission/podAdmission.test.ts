@@ -1,4 +1,4 @@
-/** What the default plug-ins make of Pods, claims, ingresses and nodes, and what they refuse. */
+/** The default plug-ins for Pods, claims, ingresses and nodes: their changes and refusals. */
 import t from 'tap'
 import { startTestServer } from '../../support/server.ts'
 

@@ -1,4 +1,4 @@
-// Policies whose expressions would fill the memory or take for ever: the request is told, and the server goes on.
+// Policies whose expressions would fill the memory or run for ever: the request fails, and the server goes on.
 import t from 'tap'
 import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 

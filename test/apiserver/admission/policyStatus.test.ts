@@ -1,4 +1,4 @@
-/** What a ValidatingAdmissionPolicy says about itself: which generation was looked at, and which expressions do not fit. */
+/** Status of a ValidatingAdmissionPolicy: the checked generation, and its faulty expressions. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -193,7 +193,7 @@ t.test('a policy that names very much is looked at like any other', async t => {
   )
 })
 
-/** With one policy from before it starts, whose status `write` takes; each write is told. */
+/** With one policy from before it starts, whose status `write` takes; each write is recorded. */
 async function statusAlone(t: Test, write: (object: KubeObject) => void): Promise<void> {
   const store = await openMemoryStore()
   const log = pino({ level: 'silent' })

@@ -1,4 +1,4 @@
-/** What a write costs beside quotas of many names: counted, not timed. */
+/** Cost of a write beside quotas of many names: counted, not timed. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { type QuotaDeps, resourceQuota } from '../../../src/apiserver/admission/resourceQuota.ts'

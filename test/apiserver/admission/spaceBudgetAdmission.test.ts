@@ -1,4 +1,4 @@
-/** Annotations of Workspaces that are named nearly as those of budgets are: refused where they are new, told where they stay. */
+/** Annotations of Workspaces with names close to those of budgets: refused where they are new, a warning where they stay. */
 import t from 'tap'
 import type { StatusError } from '../../../src/apimachinery/errors.ts'
 import { spaceBudgetAdmission } from '../../../src/apiserver/admission/spaceBudgetAdmission.ts'

@@ -1,4 +1,4 @@
-/** Webhooks and policies see what is asked of the server and never stored: reviews, tokens, bindings, evictions, approvals. */
+/** Webhooks and policies see requests that are never stored: reviews, tokens, bindings, evictions, approvals. */
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { CONFIGMAPS, configMap, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'

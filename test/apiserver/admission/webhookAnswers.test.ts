@@ -1,4 +1,4 @@
-/** Who hears what a webhook answered, and that one that answers slowly is left at its time. */
+/** Readers of a webhook's answer, and the timeout of a slow one. */
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -27,7 +27,7 @@ await space.ok(
 const alice = space.as(ALICE)
 t.teardown(() => alice.close())
 
-/** What a create says that a webhook at `client` is asked about; `who` makes the webhook, too. */
+/** Message of a create with a webhook at `client`; `who` makes the webhook, too. */
 async function asked(who: Api, client: object, timeoutSeconds = 5): Promise<string> {
   const one = webhook('w.example.com', client, { timeoutSeconds })
   await who.ok(who.post(CONFIGURATIONS.Validating, configuration('Validating', 'test', [one])))

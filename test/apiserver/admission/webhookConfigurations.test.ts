@@ -1,4 +1,4 @@
-/** What a change of webhooks, and a request beside many of them, makes of work: counted, not timed. */
+/** Work of a change of webhooks, and of a request beside many of them: counted, not timed. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Expression } from '../../../src/apiserver/admission/admissionCel.ts'

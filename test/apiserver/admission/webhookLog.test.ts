@@ -1,4 +1,4 @@
-/** What is logged of webhooks that fail and are passed over: one write may have thousands of them. */
+/** Log lines of failed webhooks that the policy ignores: one write may have thousands of them. */
 import { join } from 'node:path'
 import t from 'tap'
 import { temporaryDir } from '../../support/server.ts'

@@ -31,11 +31,11 @@ export interface WebhookServer {
   raw(path: string, code: number, headers: Record<string, string>, body: string): void
   /** `clientConfig` for a path. */
   at(path: string): { url: string; caBundle: string }
-  /** Breaks off what is asked, and listens no more. */
+  /** Breaks off running requests, and listens no more. */
   close(): void
 }
 
-/** PEM: what a server shows, and who is said to have signed it. */
+/** PEM: the certificate of a server, and its alleged signer. */
 export interface WebhookCredential {
   ca: string
   cert: string
@@ -102,7 +102,7 @@ function encode(patch: unknown): string {
   return Buffer.from(JSON.stringify(patch)).toString('base64')
 }
 
-/** A webhook over ConfigMaps unless told otherwise. */
+/** A webhook over ConfigMaps by default. */
 export function webhook(name: string, clientConfig: object, more: object = {}): object {
   return {
     name,

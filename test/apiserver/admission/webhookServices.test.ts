@@ -43,7 +43,7 @@ const at = (more: object = {}): object => ({
   caBundle: hooks.caBundle,
 })
 
-/** What a create says that a webhook at `client` is asked about. */
+/** Message of a create with a webhook at `client`. */
 async function asked(client: object, where = api): Promise<string> {
   const denying = webhook('deny.example.com', client, { timeoutSeconds: 5 })
   await where.ok(where.post(CONFIGURATIONS.Validating, configuration('Validating', 'test', [denying])))

@@ -1,4 +1,4 @@
-/** Whose certificates are accepted of webhooks, and that nothing is said to anybody else. */
+/** Certificates that count for webhooks; any other server receives no request. */
 import 'reflect-metadata'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ interface Webhook {
   connections: number
   /** Requests that came. */
   requests: number
-  /** What the connection of this number, from 1, is shown. */
+  /** Certificate for the connection of this number, from 1. */
   shows: (connection: number) => Credential
   /** Closes what connections there are. */
   hangUp(): void
@@ -73,7 +73,7 @@ function client(now?: () => Date): WebhookClient {
   })
 }
 
-/** What is answered, or why nothing is. */
+/** The answer, or the reason why there is none. */
 async function ask(webhook: Webhook, caPem: string, by = client()): Promise<unknown> {
   try {
     return await by.post({ client: { url: webhook.url }, space: 'root', caPem, timeoutSeconds: 5 }, {})

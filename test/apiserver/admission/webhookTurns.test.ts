@@ -11,7 +11,7 @@ const lifetime = { nowMs: Date.now(), days: 1 }
 const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
 const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
 
-/** A webhook that answers `answer`, asked by somebody whose turn is over each time that they ask. */
+/** A webhook with the answer `answer`, called by a worker whose turn is over at each check. */
 async function world(t: Test, answer: string) {
   const server: Server = createServer({ cert, key }, (request, response) => {
     request.resume().on('end', () => response.end(answer))
@@ -23,7 +23,7 @@ async function world(t: Test, answer: string) {
   })
   const owners: string[] = []
   let rests = 0
-  /** Whether it is anybody's turn yet; asked once a turn of the loop. */
+  /** Whether there is a turn yet; read once a turn of the loop. */
   const seen = { hasTurn: (_isAbandoned: boolean): boolean => true }
   const begin = ({ owner, isAbandoned = () => false }: WorkOptions) => {
     owners.push(owner)

@@ -1,4 +1,4 @@
-/** Webhooks: whom they are asked about, what they may change, how their refusals and failures read. */
+/** Webhooks: their requests, their allowed changes, and the messages of their refusals and failures. */
 import t from 'tap'
 import type { Answer as Response } from '../../support/api.ts'
 import { crdsIn } from '../../support/crds.ts'

@@ -1,4 +1,4 @@
-/** What webhooks and policies leave in the audit events of the requests that they judge. */
+/** Annotations of webhooks and policies in the audit events of judged requests. */
 import t, { type Test } from 'tap'
 import type { AuditEvent } from '../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor } from '../../../src/apiserver/audit/auditor.ts'

@@ -1,4 +1,4 @@
-/** Which rule of an audit policy a request meets, and what is told of a policy that cannot work. */
+/** Matching rule of an audit policy for a request, and the errors of an invalid policy. */
 import t from 'tap'
 import { auditPolicy } from '../../../src/apiserver/audit/policy.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'

@@ -13,7 +13,7 @@ const serving = await issueServing({ ca, dnsNames: ['localhost'], ips: ['127.0.0
 
 interface Issuer {
   url: string
-  /** Paths asked for. */
+  /** Requested paths. */
   readonly asked: string[]
   /** Answers 503 while true. */
   down: boolean

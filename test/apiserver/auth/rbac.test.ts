@@ -198,7 +198,7 @@ t.test('what was allowed before is allowed again, for that and for nothing else'
     t.equal(await ask({}, 'list'), 'named/a')
     t.equal(await ask({}, 'get', user('ben')), false)
   }
-  // more of what may be asked than is remembered
+  // more possible questions than the memory holds
   await put(
     store,
     's1',

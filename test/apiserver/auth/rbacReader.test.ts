@@ -1,4 +1,4 @@
-/** What is remembered of a space's roles and bindings is what stands in the store, and only what has changed is read again. */
+/** The memory of a space's roles and bindings equals the store, and only changed ones are read again. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { RbacReader, type Read } from '../../../src/apiserver/auth/rbacReader.ts'

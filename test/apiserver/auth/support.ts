@@ -59,7 +59,7 @@ export async function remove(store: Store, space: string, object: KubeObject): P
   await store.update(keyOf(space, object), () => ({ type: 'delete', text }))
 }
 
-/** Lets the watches that are under way in this process hear what was written. */
+/** Lets the running watches in this process receive the writes. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** Who may write the objects by which workload spaces and inventories consent, and what these may say. */
+/** Writers of the objects by which workload spaces and inventories consent, and the valid content of these. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'

@@ -42,7 +42,7 @@ const rule = (version: string, name: string, spec: object): object => ({
   spec,
 })
 
-/** What is asked of the webhook by a read and a write of the version that is not stored. */
+/** Reviews of the webhook for a read and a write of the version that is not stored. */
 async function reviewsOf(space: Api): Promise<number> {
   const before = converter.reviews.length
   await api.ok(space.post(at('v1'), rule('v1', 'a', { old: 'x', both: 'y' })))

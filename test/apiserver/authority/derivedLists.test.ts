@@ -1,4 +1,4 @@
-// Who reads SyncerConfig `the-one` is told what there is to carry, object by object, though nobody stores that.
+// A reader of SyncerConfig `the-one` gets its objects one by one, though they are not stored.
 import t from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
 import { Api } from '../../support/api.ts'

@@ -1,4 +1,4 @@
-// Questions to syncers: only to those that hear them, one after the other, few at a time, and none for ever.
+// Questions to syncers: only to those that support them, one after the other, few at a time, and none for ever.
 import t from 'tap'
 import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
 import { LiveQuestions } from '../../../src/apiserver/authority/liveQuestions.ts'

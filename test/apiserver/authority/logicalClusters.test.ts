@@ -1,4 +1,4 @@
-/** What a space is told to be stands in its LogicalCluster, and nobody in the space says otherwise. */
+/** The type of a space stands in its LogicalCluster, and no write in the space changes it. */
 import t from 'tap'
 import { ALICE, createSpace, startTestServer } from '../../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** What the streams of syncers mean for what they report: how long they are asked to wait, and whose word counts. */
+/** Effect of syncers' streams on their reports: their delay, and the valid session. */
 import t from 'tap'
 import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
 import { OutcomeInbox } from '../../../src/apiserver/authority/outcomeInbox.ts'

@@ -1,4 +1,4 @@
-/** Whoever writes an EdgePlacement that leads nowhere, or takes copies from clusters, is warned; it is taken all the same. */
+/** A write of an EdgePlacement that leads nowhere, or takes copies from clusters, gives a warning and succeeds. */
 import t from 'tap'
 import {
   MAX_PREVIEWS_AT_ONCE,

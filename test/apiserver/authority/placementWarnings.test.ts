@@ -1,4 +1,4 @@
-/** Whoever writes an EdgePlacement is warned of what it names and the space does not serve; it is taken all the same. */
+/** A write of an EdgePlacement with names that the space does not serve gives a warning and succeeds. */
 import t from 'tap'
 import { startTestServer } from '../../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** Who writes an EdgePlacement sends nothing to clusters that they may not read. */
+/** A writer of an EdgePlacement sends nothing to clusters that they may not read. */
 import t from 'tap'
 import { addedTests } from '../../../src/apiserver/authority/placementAdditions.ts'
 import type { Api } from '../../support/api.ts'

@@ -1,4 +1,4 @@
-/** Who writes what is meant for clusters into an object that stays in its space is warned. */
+/** A write of cluster content into an object that stays in its space gives a warning. */
 import t from 'tap'
 import { createSpace, startTestServer } from '../../support/server.ts'
 

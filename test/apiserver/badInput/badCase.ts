@@ -1,6 +1,6 @@
 /**
- * A wrong request and the answer that users of Kubernetes know for it. The same rows are asked of a real kube-apiserver when
- * there is one (test/differential/differential.test.ts), so they cannot drift from it unnoticed.
+ * A wrong request and the answer that users of Kubernetes know for it. A real kube-apiserver, when there is one, gets the same rows
+ * (test/differential/differential.test.ts), so they cannot drift from it unnoticed.
  */
 import type { Answer, Api } from '../../support/api.ts'
 import { configMap } from '../../support/server.ts'
@@ -18,7 +18,7 @@ export interface BadCase {
   message: string | RegExp
   /** `field: reason` of each cause. */
   causes?: readonly string[]
-  /** Who is spoken of in `details`, where it matters. */
+  /** Subject of `details`, where it matters. */
   details?: { name?: string; group?: string; kind?: string }
   /** Why kube-apiserver 1.20 answers otherwise: newer releases do as we do, or we deliberately say more. */
   unlikeKube120?: string
@@ -43,7 +43,7 @@ export function deployment(name: string, spec: object = {}): object {
   }
 }
 
-/** What the rows speak about: ConfigMap `bad-a`, ConfigMap `bad-owned` (applied by `one`) and Deployment `bad-d`. */
+/** Objects of the rows: ConfigMap `bad-a`, ConfigMap `bad-owned` (applied by `one`) and Deployment `bad-d`. */
 export async function prepareBadCases(api: Api): Promise<void> {
   await api.ok(api.post(CM, configMap('bad-a', { k: 'v' })))
   const owned = configMap('bad-owned', { k: 'w', l: '2' })

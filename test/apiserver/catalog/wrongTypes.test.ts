@@ -1,4 +1,4 @@
-/** How wrong types in real kinds are told: the facts about upstream's structs that the catalog carries, used. */
+/** Messages for wrong types in real kinds: the catalog's facts about upstream's structs in use. */
 import t from 'tap'
 import { typeErrors } from '../../../src/apimachinery/go/typeErrors.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'

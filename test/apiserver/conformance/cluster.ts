@@ -74,7 +74,7 @@ export function pod(name: string, spec: object = {}, metadata: object = {}): obj
   }
 }
 
-/** What workloads make their Pods of. */
+/** Template of workloads' Pods. */
 export function podTemplate(labels: Record<string, string>): object {
   return { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'registry.example/pause:1' }] } }
 }

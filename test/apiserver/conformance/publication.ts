@@ -96,7 +96,7 @@ export class Publication {
     this.crds = crdsIn(api)
   }
 
-  /** What is said of a version of a kind, without what every object has; `undefined` when nothing is. */
+  /** Document of a kind's version, without the fields of every object; `undefined` when there is none. */
   async of({ spec: { group, names } }: Definition, version: string): Promise<object | undefined> {
     const document = (await this.#api.ok(this.#api.get('/openapi/v2'))) as unknown as {
       definitions: Record<string, Schema>

@@ -1,4 +1,4 @@
-/** CustomResourcePublishOpenAPI: what OpenAPI v2 says of custom resources. What kubectl makes of it: publishedOpenApiKubectl. */
+/** CustomResourcePublishOpenAPI: what OpenAPI v2 says of custom resources. The results in kubectl: publishedOpenApiKubectl. */
 import t from 'tap'
 import { startTestServer } from '../../support/server.ts'
 import { definition, FOO, Publication, WALDO } from './publication.ts'

@@ -1,4 +1,4 @@
-/** ResourceQuotas: what a namespace uses is told promptly, held to its bounds, and given back. */
+/** ResourceQuotas: the use of a namespace is reported promptly, held to its bounds, and given back. */
 import t, { type Test } from 'tap'
 import { goes, pod, podTemplate, reaches, startCluster } from './cluster.ts'
 import { edit } from './operations.ts'

@@ -1,4 +1,4 @@
-/** Only clients of the networks that are named are asked for a certificate, and only there one counts. */
+/** Only clients of the named networks get a request for a certificate, and only there one counts. */
 import { once } from 'node:events'
 import { type ConnectionOptions, connect } from 'node:tls'
 import t from 'tap'
@@ -18,7 +18,7 @@ t.test('addresses, ranges and this host, in every spelling', async t => {
     t.throws(() => new CertificateNetworks([entry]), { message: `"${entry}" is no address, CIDR range or localhost` })
 })
 
-/** What an administrator with a certificate hears. */
+/** Answer to an administrator with a certificate. */
 async function answerTo(options: ConnectionOptions, wanted: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', ...options })
   await once(socket, 'secureConnect')

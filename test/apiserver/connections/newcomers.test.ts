@@ -1,4 +1,4 @@
-/** What others wait for comes before the slices of long work: the loop lets in one connection in each turn. */
+/** Short requests come before the slices of long work: the loop lets in one connection in each turn. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'

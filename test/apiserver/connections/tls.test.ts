@@ -1,4 +1,4 @@
-/** What connections are secured with: nothing that is known to be weak, and one handshake each. */
+/** Security of connections: nothing that is known to be weak, and one handshake each. */
 import { once } from 'node:events'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-/** How often the log hears of conversion webhooks that fail. */
+/** Number of log lines for conversion webhooks that fail. */
 import t from 'tap'
 import { SilentFailures } from '../../../src/apiserver/definitions/silentFailures.ts'
 

@@ -1,4 +1,4 @@
-/** What a controller reads of a space is the object, whatever its size, and a large one holds up nobody. */
+/** A controller's read of a space gives the object, whatever its size, and a large one holds up nobody. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { EmbeddedSpace } from '../../../src/apiserver/embedded/embeddedSpace.ts'

@@ -1,4 +1,4 @@
-/** A watch or a stream that ends by a fault of the server: its client is told, and so is whoever reads the server's log. */
+/** A watch or a stream that ends by a fault of the server: its client gets an error, and so does the server's log. */
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'

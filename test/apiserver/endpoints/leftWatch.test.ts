@@ -1,4 +1,4 @@
-/** Whoever leaves before a watch or a stream has begun leaves nothing behind that follows the store. */
+/** A client that leaves before a watch or a stream has begun leaves no follower of the store behind. */
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'

@@ -1,4 +1,4 @@
-/** What `kubectl debug` and `kubectl patch --subresource resize` rely on: parts of pods that change through a door of their own. */
+/** Parts of pods that change through a door of their own, for `kubectl debug` and `kubectl patch --subresource resize`. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { startTestServer } from '../../support/server.ts'

@@ -1,4 +1,4 @@
-/** What `kubectl logs deployment/web` and `kubectl get pods -l app=web` hear in a space, where nothing runs Pods. */
+/** Answers to `kubectl logs deployment/web` and `kubectl get pods -l app=web` in a space, where nothing runs Pods. */
 import t from 'tap'
 import { BOB, startTestServer } from '../../support/server.ts'
 

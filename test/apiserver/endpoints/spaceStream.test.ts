@@ -1,4 +1,4 @@
-/** Bookmarks of a stream whose objects a webhook still converts: a cursor behind what was not told would lose it. */
+/** Bookmarks of a stream whose objects a webhook still converts: a cursor behind unsent events would lose them. */
 import t from 'tap'
 import { planStream, runSpaceStream } from '../../../src/apiserver/endpoints/spaceStream.ts'
 import type { FrameSink } from '../../../src/apiserver/exchange/answers/streamWriter.ts'
@@ -15,7 +15,7 @@ interface Line {
 const permission = { space: 's1', identity: { user: { name: 'u', groups: [] } }, judge: () => {} }
 const hold = () => ({ refusal: undefined, release: () => {} })
 
-/** What a stream sent, and when it has sent something. */
+/** Frames of a stream, and a wait for them. */
 class Sent implements FrameSink {
   readonly lines: Line[] = []
   readonly busy = false

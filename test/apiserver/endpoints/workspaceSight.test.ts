@@ -1,4 +1,4 @@
-/** A list of thousands of Workspaces by somebody who may enter few of them takes slices of the loop, and asks no more than it must. */
+/** A list of thousands of Workspaces by a user who may enter few of them takes slices of the loop. It checks no more than it must. */
 import t from 'tap'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { sightOf } from '../../../src/apiserver/endpoints/workspaceSight.ts'

@@ -1,4 +1,4 @@
-/** How seats are divided: in name, and where they are asked for. */
+/** Division of seats: nominal ones, and those at the places of demand. */
 import t from 'tap'
 import { allot, boundsOf, type LevelDemand, solveFraction } from '../../../src/apiserver/flowcontrol/borrowing.ts'
 import * as fc from '../../support/fastCheck.ts'

@@ -1,4 +1,4 @@
-/** What is begun in a turn of the loop, in which order, and that all of it is begun. */
+/** Work that begins in a turn of the loop, its order, and its completeness. */
 import t from 'tap'
 import { type Entry, LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'

@@ -1,4 +1,4 @@
-/** Who waits for somebody slow keeps nobody else waiting: clients that do not read, webhooks that do not answer. */
+/** A wait for a slow peer delays no other request: clients that do not read, webhooks that do not answer. */
 import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { ALICE, BOB, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'

@@ -1,4 +1,4 @@
-/** Who goes next where many wait: turns at each level of a path, and nobody is lost. */
+/** Order of many waiting requests: turns at each level of a path, and none is lost. */
 import t from 'tap'
 import { type Standing, WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'
 import * as fc from '../../support/fastCheck.ts'

@@ -1,4 +1,4 @@
-/** What requests are worth before they run. */
+/** Work of requests before they run. */
 import t from 'tap'
 import { RetryAfter } from '../../../src/apiserver/flowcontrol/retryAfter.ts'
 import { changeWork, type ListSize, listWork, widestOf } from '../../../src/apiserver/flowcontrol/workEstimates.ts'

@@ -1,4 +1,4 @@
-// Whatever happens to a watch or to one event, work is asked for wherever it is wanted, and nothing spins.
+// After any fate of a watch or of one event, work is requested wherever it is wanted, and nothing spins.
 import t, { type Test } from 'tap'
 import { followLog } from '../../../src/apiserver/following/followLog.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
@@ -15,7 +15,7 @@ interface Line {
   text: string
 }
 
-/** A follower that notes what it hears; `rules.refuses` says for which events it throws. */
+/** A follower that records its events; `rules.refuses` gives the events for which it throws. */
 async function world(t: Test, wrap: (store: Store) => Pick<Store, 'slices' | 'watch'> = store => store) {
   const store = await openMemoryStore()
   const clock = new FakeClock()

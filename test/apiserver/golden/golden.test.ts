@@ -1,5 +1,5 @@
 /**
- * Answers to requests of every kind, byte for byte but for what differs from run to run, and the audit events of each, held to `recorded/`.
+ * Answers to requests of every kind, and the audit events of each, held to `recorded/`. Values that differ from run to run are left out.
  * `node test/apiserver/golden/golden.test.ts --record` records them anew; the diff shows each change for users.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

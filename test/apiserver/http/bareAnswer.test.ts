@@ -1,4 +1,4 @@
-/** Who sends more than is taken hears why, and not of a broken connection. */
+/** A client that sends too much gets the reason, and not a broken connection. */
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { connect } from 'node:tls'

@@ -1,4 +1,4 @@
-/** What an Accept header means that no client would send: what stands behind the first parameters is not read. */
+/** Unusual Accept headers: anything behind the first parameters is ignored. */
 import t from 'tap'
 import { errorFormat, negotiate, negotiateFormat } from '../../../src/apiserver/http/negotiate.ts'
 

@@ -1,4 +1,4 @@
-/** Who is still heard when the store has closed is told to come again, and nobody is to blame. */
+/** Requests after the store has closed get the advice to retry, without a logged fault. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 

@@ -1,4 +1,4 @@
-/** Where others reach a server: what the operator said, else what can be known. */
+/** Advertised address of a server: the operator's choice, else a derived one. */
 import type { NetworkInterfaceInfo } from 'node:os'
 import t from 'tap'
 import { advertisedAddress } from '../../../src/apiserver/kubernetesService/advertisedAddress.ts'

@@ -1,4 +1,4 @@
-/** How what is placed gets on is told as long as somebody knows, and of few clusters. */
+/** State of placement as metrics: reported while it is known, and for few clusters. */
 import t from 'tap'
 import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/metrics/carryMetrics.ts'
 import { metricText } from '../../../src/apiserver/metrics/metric.ts'

@@ -1,4 +1,4 @@
-/** What runs, as a scrape sees it. */
+/** A running server, as a scrape sees it. */
 import t from 'tap'
 import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'

@@ -1,4 +1,4 @@
-/** What OpenAPI says of the schemas of CustomResourceDefinitions. Upstream says the same of those in `test/differential`. */
+/** OpenAPI documents for schemas of CustomResourceDefinitions. Upstream says the same of those in `test/differential`. */
 import t from 'tap'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { publishedObject } from '../../../src/apiserver/openapi/customSchema.ts'

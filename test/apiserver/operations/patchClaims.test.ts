@@ -1,4 +1,4 @@
-/** Who claims which fields may be most of an object: a patch that says nothing of it does not copy it. */
+/** Managers' claims may be most of an object: a patch without them does not copy them. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'

@@ -1,4 +1,4 @@
-// An object that is put is used as it is; what it was made of is asked again only where somebody else wrote first.
+// A PUT uses its object as it is; its base is read again only where another write came first.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -140,7 +140,7 @@ t.test('a body is read once more, in whatever form it was sent', async t => {
   const path = '/api/v1/namespaces/default/configmaps'
   const owner = await api.ok(api.post(path, { metadata: { name: 'owner' } }))
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid }
-  // who may name an owner is asked of others: the write gives up its first attempt
+  // other users are checked before a change of owners: the write gives up its first attempt
   const owned = (name: string): object => ({ metadata: { name, ownerReferences: [reference] }, data: { form: name } })
   const yaml = (name: string): string =>
     `metadata:\n  name: ${name}\n  ownerReferences: [${JSON.stringify(reference)}]\ndata:\n  form: ${name}\n`

@@ -1,4 +1,4 @@
-/** What `/statusz` and `/configz` say, and to whom. */
+/** Content of `/statusz` and `/configz`, and their readers. */
 import t from 'tap'
 import { type StatuszFacts, statusz } from '../../../src/apiserver/pages/zPages.ts'
 import { ALICE, startTestServer } from '../../support/server.ts'

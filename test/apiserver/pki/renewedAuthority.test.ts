@@ -1,4 +1,4 @@
-/** A server that outlives its authority's certificate: what it told its clients to trust is told anew, in every place. */
+/** A server that outlives its authority's certificate renews its clients' trust in every place. */
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
@@ -26,7 +26,7 @@ t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   t.teardown(() => controllers.stop())
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   const root = clientFor('test').in('root')
-  /** The authority that an object tells: the wanted one, or any to begin with. Whoever waits in vain runs into the time limit. */
+  /** The authority that an object tells: the wanted one, or any to begin with. A wait in vain runs into the time limit. */
   const authorityOf = async (resource: typeof SECRETS, name: string, wanted?: string): Promise<string> => {
     for (;;) {
       const { items } = await root.list(resource, { namespace: NAMESPACE })

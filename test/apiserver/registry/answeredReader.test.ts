@@ -1,4 +1,4 @@
-/** What is answered and not stored is read as what is stored: pages, selectors, watches that go on where a list ended. */
+/** Answered objects are read as stored ones: pages, selectors, watches that go on where a list ended. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
@@ -78,7 +78,7 @@ const shown = (bytes: Buffer): KubeObject => JSON.parse(bytes.toString())
 const refusal = (code: number, retryAfterSeconds?: number) =>
   ({ name: 'StatusError', code, ...(retryAfterSeconds && { details: { retryAfterSeconds } }) }) as unknown as Error
 
-/** What is told until as many events have come. */
+/** Events up to a count. */
 async function told(reader: AnsweredReader, after: number, count: number, fieldSelector?: string): Promise<string[]> {
   const stop = new AbortController()
   const events: string[] = []

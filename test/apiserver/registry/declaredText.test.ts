@@ -1,4 +1,6 @@
-/** Declared gaps: the text is the same to the byte, what differs in nothing else has one body, and its texts are those of the old form. */
+/**
+ * Declared gaps: the text is the same to the byte, and texts that differ in nothing else have one body. Texts are those of the old form.
+ */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
@@ -25,7 +27,7 @@ const anyOwn = fc.record({
 })
 type Own = typeof anyOwn extends fc.Arbitrary<infer T> ? T : never
 
-/** What it says with others. */
+/** Content that it shares with others. */
 const anySaid = fc.record({
   kind: fc.constantFrom('ConfigMap', 'Deployment', 'ControllerRevision'),
   data: anyText,

@@ -1,4 +1,4 @@
-/** What becomes of what a client sent before anybody judges it: read, converted, filled in; and the error where it cannot be. */
+/** Path of a client's body before it is judged: read, converted, filled in; and the error where that fails. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { UpdateOptions } from '../../../src/apiserver/registry/preparation.ts'

@@ -24,7 +24,7 @@ async function both(t: Test) {
   return { asked, threaded: await heart(t, { deps }), plain: await heart(t) }
 }
 
-/** What a write tells: the object or the refusal, and the warnings. */
+/** Result of a write: the object or the refusal, and the warnings. */
 async function told(write: (context: ReturnType<typeof asking>) => Promise<KubeObject>) {
   const context = asking()
   try {

@@ -1,4 +1,4 @@
-/** What is done with large objects waits for turns between its steps, and comes to the same as if it were done at once. */
+/** Work on large objects waits for turns between its steps, and has the same result as work at once. */
 import t from 'tap'
 import { apply } from '../../../src/apiserver/operations/apply.ts'
 import { patch } from '../../../src/apiserver/operations/patch.ts'

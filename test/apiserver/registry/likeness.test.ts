@@ -31,9 +31,9 @@ function stored(object: KubeObject, { revision, space }: Identity): Stored {
   return bodies.stored({ key, revision }, own)
 }
 
-/** `said` as it is stored for somebody. */
-function made(said: KubeObject, { uid, time, space }: Identity, status?: unknown): KubeObject {
-  const { metadata, ...rest } = said
+/** `content` as it is stored for one identity. */
+function made(content: KubeObject, { uid, time, space }: Identity, status?: unknown): KubeObject {
+  const { metadata, ...rest } = content
   const managedFields = [
     { manager: 'a', operation: 'Update', apiVersion: 'v1', time, fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } },
     { manager: 'b', operation: 'Apply', apiVersion: 'v1', time, fieldsType: 'FieldsV1', fieldsV1: {} },
@@ -50,9 +50,9 @@ const plain = (spec: unknown): KubeObject =>
   ({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x', labels: { app: 'a' } }, spec }) as KubeObject
 
 t.test('copies of the same are alike, whatever their clusters report', async t => {
-  const said = plain({ text: 'é }{ "quoted \\', status: { of: 'the author' }, list: [{ status: {} }] })
-  const one = likenessOf(stored(made(said, FIRST), FIRST))!
-  const two = likenessOf(stored(made(said, SECOND, { phase: '}"{', nested: { status: { x: '\\' } } }), SECOND))!
+  const content = plain({ text: 'é }{ "quoted \\', status: { of: 'the author' }, list: [{ status: {} }] })
+  const one = likenessOf(stored(made(content, FIRST), FIRST))!
+  const two = likenessOf(stored(made(content, SECOND, { phase: '}"{', nested: { status: { x: '\\' } } }), SECOND))!
   t.equal(one.content, two.content)
   t.strictSame([one.uid, two.uid], ['aaaa-1', 'bbbb-2'])
   t.equal(two.hasStatus, true)
@@ -84,7 +84,7 @@ t.test('names that look like those of the server make no two alike that are not'
   const { tree } = fc.letrec<{ tree: unknown }>(tie => ({
     tree: fc.oneof({ maxDepth: 3 }, value, fc.dictionary(name, tie('tree'), { maxKeys: 3 })),
   }))
-  const said = fc.record({
+  const content = fc.record({
     labels: words,
     annotations: words,
     spec: tree,
@@ -111,7 +111,7 @@ t.test('names that look like those of the server make no two alike that are not'
     }) as unknown as KubeObject
   let alike = 0
   fc.assert(
-    fc.property(said, fc.option(said, { nil: undefined }), tree, (first, other, status) => {
+    fc.property(content, fc.option(content, { nil: undefined }), tree, (first, other, status) => {
       const [a, b] = [object(first), object(other ?? first)]
       const one = likenessOf(stored(made(a, FIRST), FIRST))
       const two = likenessOf(stored(made(b, SECOND, { status }), SECOND))

@@ -32,7 +32,7 @@ t.test('what is asked for gets room, and scans get it again in the end', async t
   t.equal(cache.scan(objects[60]!), last)
 })
 
-/** Of so many bytes; each call makes another version. */
+/** A version of so many bytes; each call makes a new one. */
 let versions = 1000
 const sized = (bytes: number) => {
   const revision = ++versions

@@ -36,7 +36,7 @@ function witnesses() {
   return {
     deps: { admission, strategyFor: () => strategy },
     seen,
-    /** What it was when it came there first. */
+    /** Object at its first arrival there. */
     at: (place: Place): KubeObject => seen.find(each => each.place === place)!.object,
     /** Places in order; one after itself once. */
     places: () => seen.map(({ place }) => place).filter((place, i, all) => place !== all[i - 1]),

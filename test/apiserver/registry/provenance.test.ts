@@ -1,4 +1,4 @@
-/** What nobody said of an object: filled in by defaults, and neither changed nor named by anybody since. */
+/** Unset fields of an object: filled in by defaults, and neither changed nor named by any writer since. */
 import t, { type Test } from 'tap'
 import { pathsOf, showPath } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { defaultedFields } from '../../../src/apimachinery/defaultedFields.ts'
@@ -68,7 +68,7 @@ class Scene {
     return (await this.#heart.store.get(this.#heart.keyOf(this.#target.type, 'n', 'web')))?.note
   }
 
-  /** As the center's own controllers are told. */
+  /** As the center's own controllers get them. */
   async unset(): Promise<string[] | undefined> {
     const { type } = this.#target
     const stored = (await this.#heart.store.get(this.#heart.keyOf(type, 'n', 'web')))!

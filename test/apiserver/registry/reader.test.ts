@@ -251,7 +251,7 @@ t.test('a continue token says where to go on, and nothing else', async t => {
       reason: 'BadRequest',
       message: 'invalid continue token: continue key is not valid: it names no revision',
     })
-  // whatever place a token names, it shows nothing that was not asked for
+  // a token shows nothing outside the request, whatever place it names
   await put('other/n/secret')
   for (const place of [{ s: 'other' }, { s: '' }, { ns: 'a' }, { g: 'apps' }, { r: 'zebras' }, { n: '\0' }])
     for (const name of names(await list({ continue: encoded({ ...position, rv: 3, ...place }) })))

@@ -14,7 +14,7 @@ const creates = ({ registry, type }: Heart, context = asking()) => ({
     registry.create(context, type(kind), namespace, object),
 })
 
-/** A step that takes something for each write, and hears what became of it. */
+/** A step that takes something for each write, and gets its outcome. */
 function taking(): Admission & { settled: (Stored | undefined)[] } {
   const settled: (Stored | undefined)[] = []
   const taker = step('gate', ({ outcome }) => outcome?.onSettled(stored => settled.push(stored)))

@@ -1,4 +1,4 @@
-/** What a list or watch may select by. */
+/** Selectors of a list or watch. */
 import t from 'tap'
 import { selectionFor, selectorParts } from '../../../src/apiserver/registry/selection.ts'
 import { heart, refused } from './support.ts'

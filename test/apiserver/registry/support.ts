@@ -1,6 +1,6 @@
 /**
- * The registry and the reader over a store without a disk, with neither a server nor requests: time stands still, uids are
- * counted, and what stands between a write and the store is the test's.
+ * The registry and the reader over a store without a disk, with neither a server nor requests. Time stands still, uids are counted, and the
+ * test provides the steps between a write and the store.
  */
 import type { Test } from 'tap'
 import { resourceTypesOf } from '../../../src/apimachinery/crd/crd.ts'
@@ -78,7 +78,7 @@ export async function heart(t: Test, { deps, store: limits, definitions = [], co
     },
     /** Another definition of the same name in place of the old one, as of a CRD that was changed. */
     redefine: (definition: KubeObject) => define(types, definition, convert),
-    /** What is in the store, read by nobody's rules. */
+    /** Content of the store, without any reader's rules. */
     async stored(type: ResourceType, namespace: string, name: string): Promise<KubeObject | undefined> {
       const found = await store.get(keyOf(type, namespace, name))
       return found && decodeObject(found)
@@ -188,7 +188,7 @@ function claimOf({ manager, operation, apiVersion, subresource, fieldsV1 }: Mana
     .join(' ')}`
 }
 
-/** What a refusal is matched with where its words are said elsewhere. */
+/** Pattern of a refusal where its words are tested elsewhere. */
 export function refused(reason: StatusReason): { name: string; reason: StatusReason } {
   return { name: 'StatusError', reason }
 }

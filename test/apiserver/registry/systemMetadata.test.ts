@@ -1,4 +1,4 @@
-/** What belongs to the server whatever a client says, and which part of an object each way of writing may change. */
+/** Fields of the server, and the part of an object that each kind of write may change. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { deleteObject } from '../../../src/apiserver/operations/remove.ts'

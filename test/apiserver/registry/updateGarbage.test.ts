@@ -1,4 +1,4 @@
-/** What writes leave behind is taken by the quick collections of what is young. What waits for a full one makes all requests slow. */
+/** Garbage of writes is collected by the quick collections of young objects. Garbage that waits for a full one makes all requests slow. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'

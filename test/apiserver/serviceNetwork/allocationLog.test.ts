@@ -1,4 +1,4 @@
-/** What Services hold, as the store says it in each moment. */
+/** Items of Services, as the store has them in each moment. */
 import t from 'tap'
 import { AllocationLog } from '../../../src/apiserver/serviceNetwork/allocationLog.ts'
 import { serviceNetwork } from '../../../src/apiserver/serviceNetwork/serviceRanges.ts'

@@ -1,4 +1,4 @@
-/** What Services of a space are given: each its own, and only in spaces where Services are meant to be. */
+/** Allocations of a space's Services: each its own, and only in spaces where Services act. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Api } from '../../support/api.ts'
@@ -48,7 +48,7 @@ t.test('all at once, no two get the same address or port, and a full range says 
     t.equal(code, 422)
     t.match(body.message, /range is full.*--service-(cluster-ip|node-port)-range/)
   }
-  // What a refused Service had taken already is free again.
+  // Items of a refused Service are free again.
   const left = (await space.ok(space.get(SERVICES))).items.length - 1
   t.equal(left, made.length)
   for (let i = left; i < 13; i++) await make(space, `later${i}`)

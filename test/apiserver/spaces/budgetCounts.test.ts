@@ -1,4 +1,4 @@
-/** What budgets count is what a recount of the store finds, whatever Workspaces come, go, move and change their types. */
+/** Counts of budgets equal a recount of the store, however Workspaces come, go, move and change their types. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'

@@ -1,4 +1,4 @@
-/** What the initial spaces have from the first start of a server. */
+/** Objects of the initial spaces from the first start of a server. */
 import t from 'tap'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'
 import { startTestServer } from '../../support/server.ts'

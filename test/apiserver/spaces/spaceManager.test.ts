@@ -1,4 +1,4 @@
-// Spaces whose making or removal fails are tried again, and those who wait for them are told; nothing stops the others.
+// Spaces whose making or removal fails are retried, and their waiters get the reason; nothing stops the others.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -259,7 +259,7 @@ t.test('a watch that ends is taken up, with a fresh list when its history is gon
   broken = true
   cut.abort()
   await settle()
-  // nobody hears of this
+  // this change has no listener
   await w.store.update(keyOf('goes'), current => ({ type: 'delete', text: encodeObject(decodeObject(current!)) }))
   await w.store.update(keyOf('spoilt'), () => ({ type: 'put', text: { head: '{"v":', tail: '' } }))
   await w.make('comes')

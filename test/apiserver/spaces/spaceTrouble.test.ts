@@ -1,4 +1,4 @@
-// What users see of spaces that are in trouble, and that no user can make such trouble by the owner annotation.
+// Users' view of spaces in trouble; the owner annotation cannot cause such trouble.
 import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'

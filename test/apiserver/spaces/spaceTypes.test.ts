@@ -39,7 +39,7 @@ t.test('a space serves the kinds of its type, and the others do not exist there'
   t.match(await api.in('root:imw1').post(`${EDGE}/edgeplacements`, { metadata: { name: 'x' } }), { code: 404 })
 })
 
-/** Whether the server has said of a CRD whether it is served. */
+/** Whether the server has decided if a CRD is served. */
 function judged({ status }: KubeObject): boolean {
   const { conditions } = (status ?? {}) as { conditions?: { type: string }[] | null }
   return conditions?.some(({ type }) => type === 'Established') === true

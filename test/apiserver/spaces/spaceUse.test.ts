@@ -1,4 +1,4 @@
-/** What spaces hold is what a recount finds, whatever was written, placed and taken away before. */
+/** Content of spaces equals a recount, whatever was written, placed and removed before. */
 import t from 'tap'
 import { SpaceUse } from '../../../src/apiserver/spaces/spaceUse.ts'
 import * as fc from '../../support/fastCheck.ts'

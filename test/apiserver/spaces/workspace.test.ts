@@ -1,4 +1,4 @@
-// What is read of a stored Workspace, however it came to say so.
+// Facts from a stored Workspace, in each of its forms.
 import t from 'tap'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { glanceAt, OWNER_ANNOTATION, ownerName, viewOf, workFor } from '../../../src/apiserver/spaces/workspace.ts'

@@ -1,4 +1,4 @@
-/** A bookmark of a watch over a replica stands for nothing that the watch was not told before. */
+/** A bookmark of a watch over a replica covers only events that the watch has had. */
 import t from 'tap'
 import { runWatch, type WatchTarget } from '../../../src/apiserver/endpoints/watch.ts'
 import { Reader } from '../../../src/apiserver/registry/reader.ts'

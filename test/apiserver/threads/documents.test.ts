@@ -1,4 +1,7 @@
-/** What tells of kinds is made in one thread: all send the same bytes, and of a kind that somebody was told of. Orrery's own kinds are read by all. */
+/**
+ * One thread makes the documents about kinds: all send the same bytes, and for a kind that a client knows. Orrery's own kinds are read by
+ * all.
+ */
 import t from 'tap'
 import { Api } from '../../support/api.ts'
 import { crdsIn } from '../../support/crds.ts'

@@ -73,14 +73,14 @@ t.test('threads that stand still are replaced; the main thread takes connections
   t.ok(faults.includes('an API thread stands still; it is ended'))
 })
 
-/** What it is told is nothing that it could have foreseen. */
+/** Its message is nothing that it could have foreseen. */
 async function fail(thread: Worker): Promise<void> {
   const ended = exitOf(thread)
   thread.postMessage({ watches: undefined })
   await ended
 }
 
-/** Has a thread read keys so many times, a millisecond or so each. What comes to it at once, it does in one turn of its loop. */
+/** Has a thread read keys so many times, a millisecond or so each. Messages of one moment are handled in one turn of its loop. */
 function occupy(thread: Worker, dataDir: string, times: number): void {
   const [cert, key, ca] = ['apiserver.crt', 'apiserver.key', 'ca.crt'].map(file =>
     readFileSync(join(dataDir, 'pki', file), 'utf8'),
@@ -100,7 +100,7 @@ async function occupyToItsEnd(thread: Worker, dataDir: string): Promise<void> {
   }
 }
 
-/** What it tells when it comes to that. */
+/** Figures that it sends when it comes to that. */
 function figuresOf(thread: Worker): Promise<void> {
   return new Promise(resolve => {
     const heard = (message: object): void => {

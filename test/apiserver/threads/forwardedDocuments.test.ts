@@ -1,4 +1,7 @@
-/** Documents that a thread asks the main thread for: each once for a set of kinds, by all who want it at once, and anew when that failed. */
+/**
+ * Documents that a thread requests from the main thread. Each is requested once for a set of kinds, by all who want it at once, and anew
+ * after a failure.
+ */
 import t from 'tap'
 import type { KindDocuments } from '../../../src/apiserver/discovery/kindDocuments.ts'
 import { answerOf, type DocumentAsk, ForwardedDocuments } from '../../../src/apiserver/threads/forwardedDocuments.ts'

@@ -1,6 +1,6 @@
 /**
- * Histories over connections to all threads: objects, rights, definitions and spaces come and go while everybody reads and watches, and
- * each answer is held to a model of one thread. `HISTORIES=100` plays so many; `SEED` begins with another one.
+ * Histories over connections to all threads. Objects, rights, definitions and spaces come and go while everybody reads and watches. Each
+ * answer is held to a model of one thread. `HISTORIES=100` plays so many; `SEED` begins with another one.
  */
 import t from 'tap'
 import { brokenAnswers } from '../../support/answerHistory.ts'

@@ -134,7 +134,7 @@ function isEndOfConnection(error: unknown): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE' || message === 'aborted'
 }
 
-/** Of the first metric that begins so. */
+/** Value of the first metric with this start. */
 async function figure(start: string): Promise<number> {
   for (;;) {
     // a connection of its own each time: it may come to a thread that is killed

@@ -1,4 +1,4 @@
-/** What there is one of, however many threads answer: the record of requests, and each metric. */
+/** Things that exist once, however many threads answer: the record of requests, and each metric. */
 import t, { type Test } from 'tap'
 import type { AuditEvent } from '../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor, type AuditSink } from '../../../src/apiserver/audit/auditor.ts'

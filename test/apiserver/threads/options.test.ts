@@ -1,4 +1,4 @@
-/** What API threads have of what is bounded. */
+/** Share of API threads in the server's bounds. */
 import t from 'tap'
 import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'

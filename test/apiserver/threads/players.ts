@@ -1,4 +1,4 @@
-/** Who plays a history over connections to all threads of a server, each step at random, and the record of what each was told. */
+/** Players of a history over connections to all threads of a server, each step at random, and the record of each answer. */
 import { setTimeout } from 'node:timers/promises'
 import { CRDS, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Store } from '../../../src/storage/store.ts'
@@ -89,7 +89,7 @@ export class Players {
     ])
     await this.#put('end', this.#admin().post(CONFIGMAPS, configMap(END, {}, { labels: { in: 'yes' } })), END)
     await Promise.all(watchers)
-    // what is told now is told of all
+    // an answer now covers all
     for (const admin of this.#stage.admins) await this.#read(admin, END)
     if (store.revision < this.answers.at(-1)!.to) throw new Error('the store went back')
   }
@@ -98,7 +98,7 @@ export class Players {
     return this.#stage.random.one(this.#stage.admins)
   }
 
-  /** Asks, and records what was told. */
+  /** Sends a request, and records its answer. */
   async #ask(name: string, asked: Promise<Answer>, toldBy: (answer: Answer) => Told): Promise<Answer> {
     const begun = this.answers.length
     const answer = await asked
@@ -282,7 +282,7 @@ export class Players {
     for (let i = 0; i < 4; i++) await inside()
   }
 
-  /** What is written and not looked at further: its answer is known to all. */
+  /** A write without further reads: its answer is known to all. */
   async #made(asked: Promise<Answer>): Promise<void> {
     await this.#ask('write', asked, ({ code, body, text }) => {
       if (code >= 300) throw new Error(text)

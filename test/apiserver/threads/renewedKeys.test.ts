@@ -21,7 +21,7 @@ t.test(
     await renewed
     const after = accessOf(server.kubeconfigPath)
     t.not(after.cert, before.cert)
-    // threads are told by messages
+    // threads get it by messages
     while ((await many(() => ask(after))).some(({ certificate }) => certificate === old));
     for (const [who, access, answer] of [
       ['the new administrator', after, 'HTTP/1.1 200'],

@@ -1,6 +1,6 @@
 /**
- * Who lost a right, an account or an object by an answer of one thread has lost it in all, every time: `REVOCATIONS=10000` asks so many
- * times, of 300.
+ * A right, an account or an object that one thread's answer removes is gone in all, every time. `REVOCATIONS=10000` plays so many, of 300
+ * by default.
  */
 import t from 'tap'
 import type { Api } from '../../support/api.ts'
@@ -24,7 +24,7 @@ function clients(of: Api, token: string): Api[] {
   return all
 }
 
-/** Which answers all of them get, the same path asked at once. */
+/** Answers of all of them to the same path at once. */
 async function codes(all: readonly Api[], path: string): Promise<string> {
   const answers = await Promise.all(all.map(client => client.get(path)))
   return [...new Set(answers.map(({ code }) => code))].join()

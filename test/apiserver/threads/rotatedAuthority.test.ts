@@ -21,7 +21,7 @@ const ROLE = '/apis/rbac.authorization.k8s.io/v1/clusterroles/view'
 const seen = apiThreadsSeen(t)
 const answersTo = async (access: Access): Promise<string[]> => answersOf(await askAll(() => ask(access)))
 
-/** Of an account that may read all of its space. */
+/** Token of an account that may read all of its space. */
 async function tokenOf(api: Api): Promise<string> {
   const subject = { kind: 'ServiceAccount', name: 'robot', namespace: 'default' }
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }

@@ -1,4 +1,4 @@
-/** API threads that end, stand still or cannot be told: what the main thread does about it. */
+/** API threads that end, stand still or cannot be reached: the reaction of the main thread. */
 import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { WatchBudget } from '../../../src/apiserver/flowcontrol/watchBudget.ts'

@@ -1,4 +1,4 @@
-/** Questions over connections of their own, enough of them that all threads of a server are asked, and what is seen of TLS there. */
+/** Requests over connections of their own, enough of them that all threads of a server answer, and their view of TLS. */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import type { Access } from '../../support/api.ts'
@@ -8,7 +8,7 @@ import { CONFIGMAPS } from '../../support/server.ts'
 const CONNECTIONS = 12
 
 export interface Seen {
-  /** Of the server. */
+  /** Certificate of the server. */
   certificate: string
   /** `HTTP/1.1 200` and such. */
   answer: string

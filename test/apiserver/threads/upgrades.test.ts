@@ -1,4 +1,4 @@
-/** What is sent on a connection behind an upgrade in an API thread is that connection's, and is read by nobody else's parser. */
+/** Bytes behind an upgrade in an API thread are that connection's, and no other parser reads them. */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'

@@ -117,7 +117,7 @@ t.test('what one thread lets in takes room in all', async t => {
   const watches = await Promise.all(Array.from({ length: most }, () => alice(t).watch(WATCH)))
   while ((await openWatches(api)) < most);
   for (let i = 0; i < CONNECTIONS; i++) {
-    // until it has heard of the others
+    // until it has the others' counts
     let refused = ''
     while (refused === '')
       await alice(t)

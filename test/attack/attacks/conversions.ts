@@ -19,9 +19,9 @@ interface Review {
 type Answer = (review: Review, response: ServerResponse) => void
 
 interface Converted {
-  /** Of the things as v2. */
+  /** Path of the things as v2. */
   readonly path: string
-  /** Of the first of them. */
+  /** Name of the first of them. */
   readonly name: string
   end(): Promise<void>
 }

@@ -20,7 +20,7 @@ interface Hold {
   meanwhile?: () => Promise<void>
 }
 
-/** Asks so often, reads nothing, and leaves after a while. What waits for its turn then has never been answered. */
+/** Asks so often, reads nothing, and leaves after a while. Requests that wait for their turn then are never answered. */
 async function hold({ ground, count, atOnce, blow, meanwhile }: Hold): Promise<void> {
   let over = false
   const asked = crowd(count, atOnce, async () => {

@@ -1,4 +1,4 @@
-/** What a tenant makes the controllers compute, on a cluster of their own; and a syncer that carries up without end. */
+/** Work that a tenant makes the controllers do, on a cluster of their own; and a syncer that carries up without end. */
 import { type Attack, attack } from '../attack.ts'
 import { Attacker } from '../attacker.ts'
 import { crowd, type Ground } from '../ground.ts'
@@ -70,7 +70,7 @@ async function place(ground: Ground, name: string, data: Record<string, string>,
   })
 }
 
-/** Until the space is told that the objects are not customized. */
+/** Until the space has the report that the objects are not customized. */
 async function told({ admin, space }: Ground, names: readonly string[]): Promise<void> {
   const watch = await admin.in(space.id).watch('/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0')
   const waited = new Set(names)

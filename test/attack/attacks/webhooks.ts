@@ -10,7 +10,7 @@ import { crowd, type Ground } from '../ground.ts'
 
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'w-' } }
 
-/** A webhook that does `answer`, asked about each ConfigMap of Alice's space, so many times; until `end`. */
+/** A webhook with the action `answer`, called for each ConfigMap of Alice's space, so many times; until `end`. */
 async function hook(
   { alice, space, size }: Ground,
   answer: (response: ServerResponse) => void,
@@ -60,7 +60,7 @@ async function hook(
 
 interface Hanging {
   account?: boolean
-  /** Webhooks that are asked about one object. */
+  /** Webhooks for one object. */
   times?: number
 }
 

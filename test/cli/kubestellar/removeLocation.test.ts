@@ -34,7 +34,7 @@ async function ks(line: string, onErr: (text: string) => void = () => {}) {
 const GONE = ['location.edge.kubestellar.io "florin" deleted']
 const DELETED = [...GONE, 'synctarget.edge.kubestellar.io "florin" deleted']
 
-/** Whose syncer was heard of. */
+/** Syncer that has reported. */
 async function held(): Promise<string> {
   await ks('ensure location florin env=prod')
   const { metadata } = await inventory.patch(SYNC_TARGETS, FLORIN, 'merge', { metadata: { finalizers: [FINALIZER] } })

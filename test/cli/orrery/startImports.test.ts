@@ -1,4 +1,4 @@
-/** What programs load before they are of use: big parts of Node and libraries that hardly anyone needs stay out. */
+/** Modules that programs load before they are of use: big parts of Node and rarely used libraries stay out. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

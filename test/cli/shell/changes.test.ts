@@ -1,4 +1,4 @@
-/** What makes, changes or deletes prints the objects for programs, alone on standard output. */
+/** Commands that make, change or delete print the objects for programs, alone on standard output. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -28,7 +28,7 @@ async function document(line: string): Promise<Record<string, unknown>> {
   return JSON.parse(out.join('\n'))
 }
 
-/** What `-o name` prints. */
+/** Output of `-o name`. */
 async function names(line: string): Promise<string[]> {
   const { code, out, err } = await run(`${line} -o name`)
   t.equal(code, 0, `${line}\n${err.join('\n')}`)

@@ -19,7 +19,7 @@ t.teardown(() => client.close())
 const main = join(temporaryDir(t), 'main')
 copyFileSync(server.kubeconfigPath, main)
 
-/** Runs a plugin; `answer`: what a person at a terminal types when asked. */
+/** Runs a plugin; `answer`: the input of a person at a terminal's prompt. */
 async function run(line: string, answer?: string) {
   const [out, err, asked]: [string[], string[], string[]] = [[], [], []]
   const terminal = {

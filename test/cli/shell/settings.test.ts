@@ -1,4 +1,4 @@
-/** Settings from flags, environment, config file and defaults, and what users are told when one is wrong. */
+/** Settings from flags, environment, config file and defaults, and the messages for a wrong one. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'

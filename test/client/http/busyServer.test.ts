@@ -26,8 +26,8 @@ t.test('what one request is told holds for those behind it', async t => {
     await client.json({ method: 'POST', path: '/', body: {} })
     answered++
   })
-  // Each of the four waits for its own repetition, and the next two, for it is half as many now, for the time that was named;
-  // and somebody for the time when fewer connections will do.
+  // Each of the four waits for its own repetition. The next two, for it is half as many now, wait for the named time. One more waits for
+  // the time when fewer connections will do.
   await until(() => clock.pending === 7, 'four were told')
   t.equal(asked, 4)
   isBusy = false
@@ -68,7 +68,7 @@ for (const [header, waitMs] of [
       failures.push(clock.now() - beganMs)
     }
     void ask()
-    // one that waits for much, or for nothing that can be read, is told at once; one that waits for little tries a few times
+    // a long or unreadable wait fails at once; a short one is retried a few times
     while (failures.length === 0) await clock.advance(100)
     const [firstMs = 0] = failures
     void ask()

@@ -1,4 +1,4 @@
-/** What stands between a client and its server: proxies that tunnel, and certificates that change. */
+/** Obstacles between a client and its server: proxies that tunnel, and certificates that change. */
 import http from 'node:http'
 import https from 'node:https'
 import { type AddressInfo, connect, type Server } from 'node:net'

@@ -97,7 +97,7 @@ function watching(client: HttpTransport, path = '/watch') {
   return { lines, over: run(), stop: () => stop.abort() }
 }
 
-/** Passes bytes on until it is told to pass none. */
+/** Passes bytes on until it is stopped. */
 async function relayTo(t: Test, port: number) {
   const near = new Set<Socket>()
   const far = new Set<Socket>()

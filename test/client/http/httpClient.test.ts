@@ -16,7 +16,7 @@ interface Seen {
   body: string
 }
 
-/** A server that answers as scripted, and what it was asked. */
+/** A server with scripted answers, and its requests. */
 async function scripted(t: Test, answer: (seen: Seen, response: http.ServerResponse) => void) {
   const seen: Seen[] = []
   const server = http.createServer(async (request, response) => {

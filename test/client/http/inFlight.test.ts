@@ -1,4 +1,4 @@
-/** A server that is busy is left alone for as long as it asks, and then has less of us at a time for a while. */
+/** A busy server gets no request for the time that it names, and then fewer of ours at a time for a while. */
 import t from 'tap'
 import { InFlight } from '../../../src/client/http/inFlight.ts'
 import { FakeClock, SetClock, settle } from '../support/fakeClock.ts'

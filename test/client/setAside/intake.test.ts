@@ -1,4 +1,4 @@
-/** Objects of which the process ends when a controller is told of them at its beginning. Each `life` is a process. */
+/** Objects that end the process when a controller receives them at its beginning. Each `life` is a process. */
 import t, { type Test } from 'tap'
 import type { StreamEvent } from '../../../src/client/client.ts'
 import { SetAside } from '../../../src/client/setAside/setAside.ts'

@@ -1,4 +1,4 @@
-/** What ran when a process ended, read by the next one. A process that ends is a file that nobody closes. */
+/** Running keys at the end of a process, read by the next one. A process that ends is a file that nobody closes. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

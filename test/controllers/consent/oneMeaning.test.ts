@@ -77,7 +77,7 @@ class Both {
     takeConsent(this.#facts, ref)
   }
 
-  /** What each of them says. */
+  /** Verdicts of both. */
   verdicts(): { where: Verdict; translator: Verdict } {
     const { destinations, isUncertain } = this.#where.resolve({ space: SPACE, name: 'ep' }, 0)!
     const allowance = this.#consents.allowance(SPACE, this.#way)

@@ -67,7 +67,7 @@ interface Status {
   conditions: Record<string, string>[]
 }
 
-/** What became of an approved request. */
+/** Outcome of an approved request. */
 async function outcome(api: Api, made: KubeObject): Promise<Status> {
   await api.ok(approve(api, made))
   const watch = await api.watch(`${CSRS}?watch=1&fieldSelector=metadata.name=${made.metadata.name}`)

@@ -54,7 +54,7 @@ t.test('of what tells its metadata nothing else is parsed', async t => {
   graph.synced()
   const told = (type: StreamEvent['type'], name: string, metadata: Partial<KubeObject['metadata']> = {}) => {
     const { event: made, parsed } = event(type, name, metadata)
-    // what the getter says is not asked for here
+    // the getter's value is not read here
     const change = Object.defineProperty(made, 'metadata', { value: { name, uid: `uid-${name}`, ...metadata } })
     graph.change(change)
     t.equal(parsed(), 0)

@@ -1,4 +1,4 @@
-/** What a SyncTarget says of its leaving, whatever the syncer reports. */
+/** Status of a SyncTarget that leaves, whatever the syncer reports. */
 import t from 'tap'
 import { leavingCondition } from '../../../src/controllers/mailbox/leaving.ts'
 

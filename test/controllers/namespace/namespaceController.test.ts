@@ -59,7 +59,7 @@ t.test('it waits for finalizers of others, says so, and looks again', async t =>
   const status = () => server.requests.some(r => r.startsWith('update s namespaces'))
   await until(status, 'the status is written')
   await until(() => clock.pending > 0, 'it means to look again')
-  // it hears of its own write, too, and looks once more
+  // it receives its own write, too, and looks once more
   await settle()
   await controller.queue.idle()
   t.strictSame(conditions(await server.in('s').get(namespaces, { name: 'n' })), {

@@ -1,4 +1,4 @@
-/** Whoever was told that a copy is behind is told when it is so no more, whatever made it so. */
+/** The end of a copy's lag is reported after each such report, whatever its cause. */
 import t from 'tap'
 import { Convergence } from '../../../src/controllers/placement/convergence.ts'
 import { Mailbox } from '../../../src/controllers/placement/mailboxes/mailbox.ts'

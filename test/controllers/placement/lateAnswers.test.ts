@@ -1,4 +1,4 @@
-// Answers to the translator's own writes that arrive after the mailbox's stream has told of something newer.
+// Answers to the translator's own writes that arrive after newer events of the mailbox's stream.
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
@@ -25,7 +25,7 @@ const page = (data: Record<string, string>): KubeObject => ({
   data,
 })
 
-/** Done by other hands between a write of the translator and its answer, which waits until the mailbox's stream told it. */
+/** Foreign writes between a write of the translator and its answer, which waits until the mailbox's stream has them. */
 type Meanwhile = (mailbox: SpaceClient, verb: string, resource: string) => Promise<unknown> | undefined
 
 async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServer; mailbox: string }> {

@@ -1,4 +1,4 @@
-/** What a start costs that finds all as it should be, and what it sees to where it does not. */
+/** Cost of a start that finds all as it should be, and its repairs where it does not. */
 import t from 'tap'
 import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
@@ -31,7 +31,7 @@ async function placed(t: Parameters<typeof world>[0]) {
   for (let i = 0; i < MANY; i++) await wds.create(MAPS, configMap(`m${i}`, { version: 'old' }))
   await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
   await server.quiet()
-  // the second in which a placement is told nothing more is over
+  // the second without further reports on a placement is over
   await clock.advance(1000)
   await server.quiet()
   return all

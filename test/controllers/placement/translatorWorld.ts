@@ -1,4 +1,4 @@
-/** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
+/** Common parts of the translator's tests: two mailboxes, a workload space, a running translator, and objects for them. */
 import type { Test } from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
@@ -212,7 +212,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     errors,
     warnings,
     previewer: () => previewer!,
-    /** What syncers say; of the epoch `epoch`. */
+    /** Reports of syncers; of the epoch `epoch`. */
     outcomes: () => outcomes!,
     workStatuses,
     wholeStatuses,
@@ -252,7 +252,7 @@ export async function confirmHeld(server: FakeServer, space = 'wds1', name = 'ep
   await server.quiet()
 }
 
-/** What happened is told, and the second in which a placement is told nothing more is over. */
+/** Reports are delivered, and the second without further reports on a placement is over. */
 export async function tick(server: FakeServer, clock: FakeClock): Promise<void> {
   await server.quiet()
   await clock.advance(1000)

@@ -1,4 +1,4 @@
-/** What a stand-in says of the Pods of the present template: never more than its Deployment does. */
+/** Status of a stand-in for the Pods of the present template: never more than its Deployment's. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { standInFor, standInStatus } from '../../../src/controllers/replica-set-stand-in/standIn.ts'

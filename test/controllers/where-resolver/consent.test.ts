@@ -46,7 +46,7 @@ function placed(server: FakeServer, wds: string, name = 'ep'): string[] {
   return (Array.isArray(destinations) ? destinations : []).map(row => `${row.cluster}>${row.syncTargetName}`)
 }
 
-/** What a binding is told: `True Granted`. */
+/** Condition of a binding: `True Granted`. */
 function told(server: FakeServer, wds: string, name: string): { text: string; message: string; cluster: unknown } {
   const { status } = server.peek(wds, INVENTORY_BINDINGS, name)!
   const { conditions, cluster } = (isRecord(status) ? status : {}) as { conditions?: Labels[]; cluster?: string }

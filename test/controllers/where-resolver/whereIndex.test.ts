@@ -1,5 +1,5 @@
-// After every random change a placement resolves to what a look at all Locations and SyncTargets gives, and each placement
-// whose answer is another has been named, also when those that are named are drawn by and by.
+// After every random change a placement resolves to the result of a look at all Locations and SyncTargets. Each placement with a changed
+// answer has been named, also when the names are drawn in steps.
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'

@@ -1,4 +1,4 @@
-// What users of placements and inventories see of the where-resolver, against a small server in memory.
+// Results of the where-resolver for users of placements and inventories, against a small server in memory.
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'

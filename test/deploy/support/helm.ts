@@ -62,7 +62,7 @@ export interface Container {
   args: string[]
 }
 
-/** Of the one workload. */
+/** Container of the one workload. */
 export function containerOf(objects: readonly KubeObject[]): Container {
   const workload = objects.find(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment')
   if (!workload) throw new Error('there is no workload')

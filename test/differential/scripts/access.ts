@@ -1,4 +1,4 @@
-/** Who may do what, and how the server says no; discovery and OpenAPI documents. */
+/** Rights and refusals; discovery and OpenAPI documents. */
 import { get, merge, post, put, type Rest, type Script, type Step, table } from '../script.ts'
 import { CM, configMap, NS, of } from './bodies.ts'
 

@@ -1,4 +1,4 @@
-/** Certificate requests approved, denied and signed through their sub-resources, and tokens asked for. */
+/** Certificate requests approved, denied and signed through their sub-resources, and requests for tokens. */
 import { apply, del, get, json, merge, post, put, type Rest, type Script, strategic } from '../script.ts'
 import { of } from './bodies.ts'
 

@@ -1,4 +1,4 @@
-/** What may change of objects outside the core group, through the object and through its status; what is warned of. */
+/** Changes of objects outside the core group, through the object and through its status; warnings. */
 import { get, merge, post, put, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { APPS, of, SELECTOR, TEMPLATE } from './bodies.ts'
 

@@ -1,4 +1,4 @@
-/** Who owns what where it is not obvious: fields that a kind leaves open, and objects that are written in several versions. */
+/** Ownership where it is not obvious: fields that a kind leaves open, and objects that are written in several versions. */
 import { apply, get, merge, post, put, type Rest, type Script } from '../script.ts'
 import { APPS, NS, of } from './bodies.ts'
 
@@ -69,7 +69,7 @@ export const claims: Script = {
       FIXED,
     ),
     get(`${EVENTS}/g`),
-    // claims are told in the version of the request, whatever the server stores
+    // claims have the version of the request, whatever the server stores
     post(HPA, scaler('h', { ...RULES, targetCPUUtilizationPercentage: 50 })),
     put(`${HPA}/h?fieldManager=two`, scaler('h', { ...RULES, targetCPUUtilizationPercentage: 60 })),
     merge(`${HPA}/h?fieldManager=three`, { spec: { maxReplicas: 4 } }),

@@ -1,4 +1,4 @@
-/** What is answered for Pods, Services and nodes that nothing can be asked of: most before anybody would be asked. */
+/** Answers for Pods, Services and nodes that cannot be reached: most before any attempt. */
 import { del, get, json, post, put, type Rest, type Script } from '../script.ts'
 import { NS, of, PODS, pod } from './bodies.ts'
 

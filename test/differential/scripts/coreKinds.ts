@@ -1,4 +1,4 @@
-/** What is wrong with Services, volumes, claims, Nodes, quotas and limits, and with changes of them. */
+/** Faults of Services, volumes, claims, Nodes, quotas and limits, and of their changes. */
 import { merge, post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { NS, of } from './bodies.ts'
 

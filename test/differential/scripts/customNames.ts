@@ -1,4 +1,4 @@
-/** What a definition may say about the members that every object has: their names, how names are made, `kind`, `apiVersion`. */
+/** Rules of a definition for the members of every object: their names, generated names, `kind`, `apiVersion`. */
 import { apply, get, merge, post, type Rest, type Script, type Step } from '../script.ts'
 import { of } from './bodies.ts'
 import { CRDS, definition, made, pathOf } from './gadgets.ts'

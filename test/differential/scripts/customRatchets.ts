@@ -1,4 +1,4 @@
-/** What was wrong before a definition became stricter: what of it may stay, and who is told. */
+/** Faults from before a definition became stricter: those that may stay, and the warnings. */
 import { merge, post, put, type Script } from '../script.ts'
 import { of } from './bodies.ts'
 import { CRDS, made, pathOf } from './gadgets.ts'
@@ -133,7 +133,7 @@ export const customRatchets: Script = {
       { spec: { req: 1 } },
     ].map(change => merge(`${T}/x?dryRun=All`, change)),
     put(`${T}/x?dryRun=All`, ratcheted(BAD)),
-    // one wrong thing in each object, so that what is told has one order
+    // one fault in each object, so that the errors have one order
     ...made('keepers', 'Keeper', { schema: { openAPIV3Schema: LOOSE } }),
     ...Object.entries(KEPT).map(([name, spec]) => post(K, keeper(name, spec), { only: ['code'] })),
     merge(

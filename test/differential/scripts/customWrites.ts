@@ -1,4 +1,4 @@
-/** What the schema of a kind makes of what is written: validation, defaults, pruning, strictness. */
+/** Effects of a kind's schema on writes: validation, defaults, pruning, strictness. */
 import { inWords, json, merge, noted, post, put, type Script, strategic } from '../script.ts'
 import { of } from './bodies.ts'
 import { FORMAT_NAMES, made, pathOf } from './gadgets.ts'

@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition may say and how it is refused: names, versions, schemas, columns, paths, conversion. */
+/** Content of a CustomResourceDefinition and its refusals: names, versions, schemas, columns, paths, conversion. */
 import { inPart, noted, post, type Script } from '../script.ts'
 import { of } from './bodies.ts'
 

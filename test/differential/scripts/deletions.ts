@@ -1,4 +1,4 @@
-/** What becomes of dependents: kinds whose deletion leaves them behind unless it says otherwise, and how often it may be said. */
+/** Fate of dependents: kinds whose deletion leaves them behind by default, and repeated deletions. */
 import { del, get, merge, post, type Rest, type Script, type Step } from '../script.ts'
 import { APPS, CM, configMap, DEPLOYMENTS, deployment, NS, of, TEMPLATE } from './bodies.ts'
 

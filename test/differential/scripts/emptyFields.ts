@@ -1,4 +1,4 @@
-/** What is written of fields that nobody set or that are empty: null, '', 0, {} or nothing at all. */
+/** Written form of unset or empty fields: null, '', 0, {} or nothing at all. */
 import { get, json, merge, post, put, type Rest, type Script } from '../script.ts'
 import { CM, configMap, DEPLOYMENTS, deployment, NS, of, PODS, pod, TEMPLATE } from './bodies.ts'
 

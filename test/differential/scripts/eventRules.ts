@@ -1,4 +1,4 @@
-/** What events.k8s.io demands of events, at creation and afterwards, and what the core group lets pass. */
+/** Rules of events.k8s.io for events, at creation and afterwards, and the freedom of the core group. */
 import { merge, post, put, type Rest, type Script } from '../script.ts'
 import { NS, of } from './bodies.ts'
 
@@ -16,7 +16,7 @@ const FULL = {
 const event = (name: string, rest: object = {}): object => of('events.k8s.io/v1', 'Event', name, { ...FULL, ...rest })
 const TIME = '2024-01-01T00:00:00Z'
 const SERIES = { count: 2, lastObservedTime: '2024-01-01T00:00:01.000000Z' }
-/** Orrery names the group that was asked. */
+/** Orrery names the requested group. */
 const GROUP: Rest = { unlike120: { 'body.message': 'no group', 'body.details.group': 'no group' } }
 const FIXED: Rest = { since: 'it changes what nobody may' }
 

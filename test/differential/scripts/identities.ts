@@ -56,7 +56,7 @@ const WORDS: Rest = {
 const NO_VERSION: Rest = { unlike120: { '?code': 'it says 500 for custom resources', '?body': 'as above' } }
 const TWICE = { 'body.details.causes': 'it tells it twice', '?body.message': 'as above' }
 const TOLD_TWICE: Rest = { unlikeToday: TWICE }
-/** What has no namespace may name any. */
+/** An object without a namespace may name any. */
 const ELSEWHERE: Rest = { unlike120: { '?body.message': 'it words it otherwise than for a POST' } }
 const APPLIED_KIND: Rest = { unlike120: NO_500.unlike120! }
 const APPLIED_VERSION: Rest = { unlike120: { 'body.message': 'it speaks of the version alone' } }

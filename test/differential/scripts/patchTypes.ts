@@ -20,7 +20,7 @@ function unlike(body: string): Rest {
 const each = (path: string, bodies: readonly object[]): Step[] =>
   bodies.map(body => strategic(path, body, { ...SHOWN, ...unlike(JSON.stringify(body)) }))
 
-/** Of every sort that JSON has. */
+/** Values of every sort that JSON has. */
 const VALUES = ['x', '', 5, 1.5, true, [], ['x'], [5], {}, { a: 'x' }, { a: 5 }]
 const but = (...left: unknown[]): unknown[] =>
   VALUES.filter(value => !left.some(one => JSON.stringify(one) === JSON.stringify(value)))

@@ -1,4 +1,4 @@
-/** What is wrong with pods: every part of their spec, one fault or a few at a time. */
+/** Faults of pods: every part of their spec, one fault or a few at a time. */
 import { post, type Rest, type Script, type Step, unlikeWords } from '../script.ts'
 import { NS, of, PODS, pod } from './bodies.ts'
 

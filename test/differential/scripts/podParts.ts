@@ -1,4 +1,4 @@
-/** What may change in a pod: by a plain update, by what a kubelet reports, and through the sub-resources that change a part of it. */
+/** Changes of a pod: by a plain update, by a kubelet's report, and through the sub-resources that change a part of it. */
 import { get, merge, post, type Rest, type Script, type Step, strategic, unlikeWords } from '../script.ts'
 import { PODS, pod } from './bodies.ts'
 

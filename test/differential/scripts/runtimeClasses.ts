@@ -1,4 +1,4 @@
-/** What admission makes of Pods with a RuntimeClass: its nodes, its tolerations, its overhead. */
+/** Admission of Pods with a RuntimeClass: its nodes, its tolerations, its overhead. */
 import { get, post, put, type Rest, type Script, type Step, strategic, unlike } from '../script.ts'
 import { of, PODS, pod } from './bodies.ts'
 

@@ -1,4 +1,4 @@
-/** Addresses and ports of Services: what is given, what may be asked for, and when it is free again. */
+/** Addresses and ports of Services: allocations, valid requests, and releases. */
 import { del, get, merge, post, put, type Rest, type Script } from '../script.ts'
 import { NS, of } from './bodies.ts'
 
@@ -48,7 +48,7 @@ export const services: Script = {
     ),
     merge(`${S}/three`, { spec: { type: 'ClusterIP', externalName: null } }, FRESH),
     post(S, service('headless', { ports: PORT, clusterIP: 'None' })),
-    // node ports: 1.20 gives any of the range, so those that are asked for come first
+    // node ports: 1.20 gives any of the range, so the requested ones come first
     post(S, service('chosen', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] })),
     ...[
       [{ port: 80, nodePort: 30_080 }],

@@ -1,4 +1,4 @@
-/** What is said of the certificate request inside a CertificateSigningRequest, before anybody may approve it. */
+/** Rules for the certificate request inside a CertificateSigningRequest, before any approval. */
 import { post, type Script, type Step } from '../script.ts'
 import { of } from './bodies.ts'
 

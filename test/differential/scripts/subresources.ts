@@ -137,7 +137,7 @@ const newer = (name: string, rest: object = {}): object =>
     ...rest,
   })
 
-/** It names the core group, whatever group was asked. */
+/** It names the core group, whatever the requested group. */
 const CORE: Rest = { unlike120: { 'body.details.group': 'none', 'body.message': 'no group' } }
 
 export const events: Script = {

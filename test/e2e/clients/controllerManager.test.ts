@@ -1,9 +1,9 @@
 /**
  * The real kube-controller-manager (1.20), which speaks protobuf, does its work in a space as it does in a cluster.
  *
- * Started with all its controllers it runs too: it leaves out by itself those whose old API versions Kubernetes no longer
- * serves (cronjob: batch/v1beta1, disruption: policy/v1beta1, endpointslice and endpointslicemirroring: discovery v1beta1).
- * Its namespace controller works as well, but waits five seconds before it looks at a deleted namespace.
+ * Started with all its controllers it runs too. It leaves out by itself those whose old API versions Kubernetes no longer serves (cronjob,
+ * disruption, endpointslice and endpointslicemirroring, all v1beta1). Its namespace controller works as well, but waits five seconds before
+ * it looks at a deleted namespace.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -91,7 +91,7 @@ async function make(api: Api, path: string, object: object): Promise<void> {
 
 type Objects = ReadonlyMap<string, KubeObject>
 
-/** What a path lists, kept up to date by a watch. */
+/** Content of a path's list, kept up to date by a watch. */
 async function follow(t: Test, api: Api, path: string) {
   const { metadata, items } = await api.ok(api.get(path))
   const now = new Map(items.map(item => [String(item.metadata.uid), item]))

@@ -1,4 +1,4 @@
-/** What kubectl does to a pod that is there: looks into it with a container of its own, and gives it more. */
+/** Work of kubectl on an existing pod: looks into it with a container of its own, and gives it more. */
 import t from 'tap'
 import { findKubectls, KubectlSession, minorOf } from '../../support/orrery.ts'
 import { temporaryDir } from '../../support/server.ts'

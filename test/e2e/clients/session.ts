@@ -7,8 +7,7 @@ import { run } from '../../support/orrery.ts'
 import { createSpace, startTestServer, temporaryDir } from '../../support/server.ts'
 
 /**
- * A ConfigMap is made, changed in every way and deleted, each step being taken when the watch has told of the one before;
- * a Deployment is applied.
+ * A ConfigMap is made, changed in every way and deleted, each step after the watch's event of the one before. A Deployment is applied.
  */
 export const STORY = [
   'created one',
@@ -25,7 +24,7 @@ export const STORY = [
 ]
 
 export interface SpaceAccess {
-  /** Of an administrator, in the space. */
+  /** Kubeconfig of an administrator, in the space. */
   kubeconfig: string
   /** `https://host:port/clusters/<space>` */
   server: string
@@ -61,7 +60,7 @@ export async function findInterpreter(names: readonly string[], probe: readonly 
   return undefined
 }
 
-/** What a script of this folder prints about its session, line by line. @throws Error with its complaints when it fails */
+/** Output of a script of this folder about its session, line by line. @throws Error with its complaints when it fails */
 export async function tell(interpreter: string, script: string, kubeconfig: string): Promise<string[]> {
   const { code, out, err } = await run(interpreter, [join(import.meta.dirname, script), kubeconfig])
   if (code !== 0) throw new Error(`${script} failed with ${code}: ${err}${out}`)

@@ -1,6 +1,6 @@
 /**
- * KubeStellar's extended example, with its commands, names and manifests: two clusters, a common workload for both and a special
- * one for guilder, upsync sets, and the status of the special one back. The syncers run beside their clusters.
+ * KubeStellar's extended example, with its commands, names and manifests. Two clusters have a common workload, guilder a special one, with
+ * upsync sets and its status back. The syncers run beside their clusters.
  * @see https://docs.kubestellar.io/release-0.14/Coding%20Milestones/PoC2023q1/example1/
  */
 import { execFile, execFileSync } from 'node:child_process'
@@ -136,7 +136,7 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   await t.rejects(florin.get(NAMESPACES, { name: 'specialstuff' }), { message: /not found/ })
   await t.rejects(florin.get(CRDS, { name: 'crontabs.stable.example.com' }), { message: /not found/ })
 
-  // stage 3: what their syncers are told to carry
+  // stage 3: the content of their syncers
   const resourcesOf = (config: KubeObject): string[] =>
     ((config.spec as { namespacedObjects: { resource: string }[] }).namespacedObjects ?? [])
       .map(each => each.resource)
@@ -160,7 +160,7 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
     'namespaces',
   ])
 
-  // stage 5: what the workload spaces are told
+  // stage 5: the reports in the workload spaces
   const commond = { namespace: 'commonstuff', name: 'commond' }
   const counted = await until(common, REPLICA_SETS, commond, set => executing(set) === '2')
   t.same(status(counted).readyReplicas, undefined, 'two clusters have no one state')

@@ -180,7 +180,7 @@ export class Florin {
     return mailboxOf(this.#center, object)
   }
 
-  /** Who holds a credential of a syncer, beside it. */
+  /** Holder of a syncer's credential, beside it. */
   async holder(mailbox: string): Promise<Api> {
     const [, fromCenter = ''] = await this.#ends(mailbox)
     const api = new Api(accessOf(fromCenter))

@@ -1,4 +1,4 @@
-/** What Argo CD and Flux ask of a cluster, as requests, and what their rules make of a Deployment. */
+/** Requests of Argo CD and Flux to a cluster, and the verdict of their rules on a Deployment. */
 import { get as httpsGet } from 'node:https'
 import { at } from '../../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
@@ -11,8 +11,8 @@ export interface Access {
 }
 
 /**
- * Discovery, and of every kind a list and a watch behind it, as for the cache of all that a cluster holds: one refusal, and Argo CD
- * shows nothing of the cluster. The paths that were refused.
+ * Discovery, and of every kind a list and a watch behind it, as for the cache of all that a cluster holds. One refusal, and Argo CD shows
+ * nothing of the cluster. The paths that were refused.
  * @see https://github.com/argoproj/gitops-engine/blob/master/pkg/cache/cluster.go
  */
 export async function refusedOf(access: Access, client: SpaceClient): Promise<string[]> {
@@ -29,7 +29,7 @@ export async function refusedOf(access: Access, client: SpaceClient): Promise<st
   return lists.length > 50 ? refused : ['discovery']
 }
 
-/** Of the head of an answer; what follows is not waited for. */
+/** Status in the head of an answer; the rest is not awaited. */
 function statusOf({ server, caPem, token }: Access, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const options = { ca: caPem, headers: { authorization: `Bearer ${token}` } }

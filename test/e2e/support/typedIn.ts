@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a page says to type: the commands of its `sh` blocks, in their order. */
+/** Commands of a page: those of its `sh` blocks, in their order. */
 export function typedIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1]!)
   // a here document is one command, and so is what a backslash continues
@@ -9,7 +9,7 @@ export function typedIn(markdown: string): string[] {
 }
 
 export interface ShellBlock {
-  /** Of the section that it stands in, with its `#`. */
+  /** Heading of its section, with its `#`. */
   heading: string
   /** Without the indent of a list that it is part of. */
   script: string

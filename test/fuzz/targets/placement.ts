@@ -139,7 +139,7 @@ async function play(world: World, one: Case): Promise<void> {
       },
       data: content,
     })
-  // controllers are told of a placement in the order in which it was made: what was asked for before has been seen then
+  // controllers receive placements in the order of their creation: earlier ones have been seen then
   const { body } = await world.ask({ method: 'GET', path: `${prefix}${EDGE}/edgeplacements/p` })
   if (body.kind !== 'EdgePlacement' && body.code !== 404) throw new Error(`the placement is ${JSON.stringify(body)}`)
   await world.ask({ method: 'DELETE', path: `${prefix}/api/v1/namespaces/default/configmaps?labelSelector=p%3Dyes` })

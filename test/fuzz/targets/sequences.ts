@@ -1,6 +1,6 @@
 /**
- * Valid calls at random by several clients at a time, while watches look on. Afterwards every watch must have told the whole
- * story in order: what it said, applied to the list that it started from, is the list of now.
+ * Valid calls at random by several clients at a time, while watches look on. Afterwards every watch must have delivered the whole story in
+ * order: its events, applied to its first list, give the list of now.
  */
 import fc from 'fast-check'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -53,7 +53,7 @@ const cases = fc.array(fc.array(call, { maxLength: 15 }), { minLength: 2, maxLen
 
 interface Observer {
   where: string
-  /** Ids of the spaces that it may hear of. */
+  /** Ids of the spaces whose events it may get. */
   spaces: readonly string[]
   path: string
   initial: Map<string, KubeObject>

@@ -1,6 +1,6 @@
 /**
- * Changes of what every space shows without storing it, and labels of Pod Security: whatever one space does to its own, no
- * other space sees it, and what is refused leaves nothing behind.
+ * Changes of objects that every space shows without storing them, and labels of Pod Security. No other space sees a space's own changes,
+ * and a refusal leaves nothing behind.
  */
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -54,7 +54,7 @@ async function changeShared(world: World, { path, patches }: SharedCase): Promis
   if (code !== 403) throw new Error(`a deletion was answered with ${code}`)
 }
 
-/** What its writers say of an object: the rules of an aggregated role are its controller's, who may write them at any time. */
+/** Writers' content of an object: the rules of an aggregated role are its controller's, who may write them at any time. */
 function told({ metadata, ...rest }: Record<string, unknown>): unknown {
   if (rest.aggregationRule === undefined) return { metadata, ...rest }
   return { ...rest, rules: undefined, metadata: { ...(metadata as object), resourceVersion: undefined } }

@@ -1,4 +1,4 @@
-/** Watches over WebSocket whose peers send frames that nobody asked for, broken ones among them, and leave as they like. */
+/** Watches over WebSocket whose peers send unexpected frames, broken ones among them, and leave as they like. */
 import fc from 'fast-check'
 import { configMap } from '../../support/server.ts'
 import type { Target } from '../target.ts'

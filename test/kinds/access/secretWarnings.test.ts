@@ -1,4 +1,4 @@
-/** Who stores a certificate with another's key is warned; who stores what is dear to read is not served at all. */
+/** A certificate stored with another's key gives a warning; an object that is dear to read is not served at all. */
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'

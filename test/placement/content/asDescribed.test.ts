@@ -1,4 +1,4 @@
-/** What a copy says of what the source's own server gave it: nothing. */
+/** A copy omits the fields that the source's own server set. */
 import t from 'tap'
 import type { FieldsV1, KubeObject } from '../../../src/apimachinery/object.ts'
 import { TOKEN_MOUNT_PATH, tokenVolume } from '../../../src/apimachinery/tokenVolume.ts'

@@ -1,4 +1,4 @@
-// What a copy looks like when it is made and after every later change of its source.
+// Form of a copy when it is made and after every later change of its source.
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'

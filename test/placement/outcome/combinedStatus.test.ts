@@ -1,4 +1,4 @@
-// What is told of a workload in several clusters: whoever waits for a rollout waits for the last of them, and not for ever.
+// Report on a workload in several clusters: a wait for a rollout waits for the last of them, and not for ever.
 
 import t from 'tap'
 import type { GroupResource, KubeObject } from '../../../src/apimachinery/object.ts'
@@ -19,7 +19,7 @@ const workload = (kind: string, replicas: number | undefined, status?: unknown):
   ...(status !== undefined && { status }),
 })
 
-/** What a cluster says of its copy, which is of generation 7 there, for generation 4 here. */
+/** A cluster's status of its copy, which is of generation 7 there, for generation 4 here. */
 function share(kind: string, cluster: string, replicas: number | undefined, status: Status | undefined): Share {
   const resource = apps(`${kind.toLowerCase()}s`)
   const figures = status && figuresOf(resource, workload(kind, replicas, status))
@@ -31,7 +31,7 @@ const combined = (kind: string, object: KubeObject, shares: Share[], now = NOW):
 
 const count = (status: Status, name: string): number => (status[name] as number | undefined) ?? 0
 
-/** What `kubectl rollout status` asks of a Deployment. */
+/** Condition of `kubectl rollout status` on a Deployment. */
 function isRolledOut(generation: number, replicas: number, status: Status): boolean {
   if (generation > count(status, 'observedGeneration')) return false
   const [all, updated, available] = ['replicas', 'updatedReplicas', 'availableReplicas'].map(name =>
@@ -40,14 +40,14 @@ function isRolledOut(generation: number, replicas: number, status: Status): bool
   return updated! >= replicas && all! <= updated! && available! >= updated!
 }
 
-/** What it asks of a DaemonSet. */
+/** Its condition on a DaemonSet. */
 function isSpread(generation: number, status: Status): boolean {
   if (generation > count(status, 'observedGeneration')) return false
   const wanted = count(status, 'desiredNumberScheduled')
   return count(status, 'updatedNumberScheduled') >= wanted && count(status, 'numberAvailable') >= wanted
 }
 
-/** What it asks of a StatefulSet. */
+/** Its condition on a StatefulSet. */
 function isReplaced(generation: number, replicas: number, status: Status): boolean {
   if (generation > count(status, 'observedGeneration')) return false
   return count(status, 'readyReplicas') >= replicas && status.updateRevision === status.currentRevision

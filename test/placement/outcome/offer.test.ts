@@ -1,4 +1,4 @@
-/** What a cluster offers is told within bounds, and whatever a syncer says of it is held to them. */
+/** A cluster's offer is reported within bounds, which hold for any syncer's report. */
 import t from 'tap'
 import {
   MAX_OFFER_BYTES,

@@ -17,7 +17,7 @@ const role = {
   name: 'r',
   labels: {},
 }
-/** Where all that is asked for may be carried up. */
+/** Where all requested objects may be carried up. */
 const selects = (spec: object, object: typeof page | typeof role = page, namespaceLabels?: Record<string, string>) => {
   const compiled = compilePlacement({ spec } as unknown as KubeObject)
   return downsyncs(compiled, object, namespaceLabels) && !upsyncs(compiled.upsyncTests, object)

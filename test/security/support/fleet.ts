@@ -36,9 +36,9 @@ export interface Cluster {
   readonly api: SpaceClient
   /** Id of its mailbox. */
   readonly mailbox: string
-  /** What `prep-for-syncer` wrote. */
+  /** Output of `prep-for-syncer`. */
   readonly syncerKubeconfig: string
-  /** Of the cluster's owner. */
+  /** Kubeconfig of the cluster's owner. */
   readonly kubeconfig: string
   readonly syncer: Command
 }
@@ -126,8 +126,8 @@ export class Fleet extends Stage {
   }
 
   /**
-   * What was asked for before has been judged: an object that the administrator places into the cluster now has arrived in its
-   * mailbox. `space`: the administrator's, with the Namespace `app` placed on all clusters with `env=prod`.
+   * Earlier requests have been judged: an object that the administrator places into the cluster now has arrived in its mailbox. `space`:
+   * the administrator's, with the Namespace `app` placed on all clusters with `env=prod`.
    */
   async passes(mailbox: string, space = 'root:wmw1'): Promise<void> {
     const name = `pass-${this.#passes++}`
@@ -136,7 +136,7 @@ export class Fleet extends Stage {
     await this.world.present(mailbox, `configmaps app/${name}`)
   }
 
-  /** Why an EdgePlacement is not placed, once that is told with this reason. */
+  /** Reason why an EdgePlacement is not placed, once it is reported. */
   async told(space: string, name: string, reason: string): Promise<string> {
     const object = await this.world.present(
       space,

@@ -130,7 +130,7 @@ async function writeOne(store: Store, how: string, key: Key, data: string, log: 
   }
 }
 
-/** Follows a range from somewhere in the history until it is told to end. */
+/** Follows a range from somewhere in the history until its end. */
 class Follower {
   readonly range: Range
   readonly #after: Revision

@@ -1,9 +1,9 @@
-/** Projections: in step inside each commit, before anybody hears of it, and whole whatever they do. */
+/** Projections: in step inside each commit, before any listener has it, and whole after any error of theirs. */
 import type { Key, Range, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
 import { create, del, key, put, rangesAround, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
-/** What a range holds, as its projection hears of it; `refuses` says for which texts it throws. */
+/** Content of a range in its projection; `refuses` gives the texts for which it throws. */
 class Names {
   readonly held = new Map<string, string | undefined>()
   readonly heard: string[] = []

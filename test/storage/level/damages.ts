@@ -13,7 +13,7 @@ import { objectRow, versionRow } from '../../../src/storage/level/rows.ts'
 import type { Mutation } from '../../../src/storage/store.ts'
 import { key, put, putShared } from '../support.ts'
 
-/** Of all files that hurt the store; removed when their process ends. */
+/** Folder of all damaged files; removed when their process ends. */
 export const root = await mkdtemp(join(tmpdir(), 'orrery-damage-'))
 process.once('exit', () => rmSync(root, { recursive: true, force: true }))
 
@@ -45,7 +45,7 @@ await (async () => {
     )
   await store.close()
   await cp(whole, older, { recursive: true })
-  // What is in the log when a store opens becomes a table.
+  // The log of an opening store becomes a table.
   store = await openLevelStore({ path })
   for (let i = 0; i < 90; i++) await store.update(key(name(i)), () => putOf(i, 1000))
   for (let i = 300; i < 310; i++) await store.update(key(name(i)), () => putOf(i))

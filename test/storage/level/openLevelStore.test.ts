@@ -155,7 +155,7 @@ t.test('a compaction that a crash cut short is finished when the store opens', a
   await store.update(key('a'), () => put('again'))
   await store.update(key('b'), () => put('again'))
   await store.close()
-  // What a crash leaves: the promise is on disk, the rows are still there.
+  // State after a crash: the promise is on disk, the rows are still there.
   const db = new Level<string, Buffer>(path, { valueEncoding: 'buffer' })
   await db.put('m/compacted', compactedValue(3))
   await db.close()

@@ -14,7 +14,7 @@ interface Batch {
   put(row: string, value: Buffer): unknown
 }
 
-/** What every batch of a database has `put` from. */
+/** Class of every batch of a database, with its `put`. */
 async function batches(): Promise<Batch> {
   const db = new Level<string, Buffer>(join(root, 'any'))
   await db.open()

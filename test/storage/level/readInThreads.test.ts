@@ -1,4 +1,4 @@
-/** What threads read is what this one would read: each object to the byte, each count, each refusal. */
+/** Results of reader threads equal those of this one: each object to the byte, each count, each refusal. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

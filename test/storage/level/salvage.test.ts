@@ -1,4 +1,4 @@
-/** A damaged store can be started with what is intact of it: what is lost is told by name, and no revision is used twice. */
+/** A damaged store can be started with its intact part: losses are listed by name, and no revision is used twice. */
 import { readdir, rename } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import t, { type Test } from 'tap'
@@ -16,7 +16,7 @@ async function accept(t: Test, path: string): Promise<{ store: Store; loss: Acce
   return { store, loss: losses[0] }
 }
 
-/** What each object may hold: its first text, or the changed one. */
+/** Possible content of each object: its first text, or the changed one. */
 function assertIntact(t: Test, items: { key: { name: string }; bytes: Buffer }[]): void {
   for (const { key, bytes } of items) {
     const i = Number(key.name.slice(1))

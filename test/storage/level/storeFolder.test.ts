@@ -1,4 +1,4 @@
-/** What of a store's folder is known without its database. */
+/** Facts about a store's folder without its database. */
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ t.test('a file that the database removes while files are counted counts nothing'
   const folder = await mkdtemp(join(tmpdir(), 'orrery-folder-'))
   t.teardown(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, '000003.log'), 'twelve bytes')
-  // listed, and not there when it is asked for
+  // listed, and gone at its read
   await symlink(join(folder, 'gone'), join(folder, '000005.ldb'))
   t.equal(await bytesIn(folder), 12)
   t.equal(await bytesIn(join(folder, 'none')), 0)

@@ -1,4 +1,4 @@
-/** What only a replica can do wrong: be older than an answer, read what is being written, stay behind. */
+/** Faults that only a replica can have: older than an answer, amid a write, or behind for ever. */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -121,7 +121,7 @@ t.test('who is watched is woken by a commit, and nobody else; it keeps up all th
   t.match((await first).value, [{ revision: 4 }])
   end.abort()
   t.ok((await events.next()).done)
-  // the next one finds that nobody has to hear of it
+  // the next one finds no listener
   while (bell() !== BELLS.quiet) await create(writer, key(`late ${writer.revision}`))
   t.equal(replica.revision, writer.revision)
 })

@@ -9,7 +9,7 @@ import { key } from '../support.ts'
 export interface ThreadTask {
   link: ReplicaLink
   does: 'answers' | 'watches' | 'nothing'
-  /** Of who answers: how many were asked, how many answered; then what was read and what was projected, revisions. */
+  /** Counters of the answering thread: questions and answers; then the read and the projected revision. */
   turns: SharedArrayBuffer
 }
 
@@ -17,7 +17,7 @@ const { link, does, turns } = workerData as ThreadTask
 const logger = { error: (_: object, message: string) => process.emitWarning(message) }
 const store = await openReplica(link, { logger })
 
-/** Until asked for turn -1, without ever going back to its loop: nothing but the question makes it catch up. */
+/** Until turn -1, without ever going back to its loop: nothing but the question makes it catch up. */
 function answer(): void {
   const words = new Int32Array(turns, 0, 2)
   const answers = new Float64Array(turns, 8, 2)

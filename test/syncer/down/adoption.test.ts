@@ -1,4 +1,4 @@
-/** What was in the cluster before: whose it is, what may be taken over, and what is left alone. */
+/** Earlier objects of the cluster: their owners, those that may be taken over, and those that are left alone. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
@@ -15,7 +15,7 @@ const AT_A = { namespace: 'app', name: 'a' }
 
 const center = await startCenter(t, { expectsTrouble: true })
 
-/** Of a SyncerConfig. */
+/** Refusals of a SyncerConfig. */
 const refuses =
   (count: number) =>
   ({ status }: KubeObject): boolean =>

@@ -1,4 +1,4 @@
-/** A cluster that drops or changes what it is sent: the center hears which fields, at the first write and at each later look. */
+/** A cluster that drops or changes received fields: the center gets them, at the first write and at each later look. */
 import t, { type Test } from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
@@ -21,7 +21,7 @@ const named = (group: string, resource: string, ...names: string[]) => ({
   objectsByNamespace: [{ namespace: 'app', names }],
 })
 
-/** What a mutating webhook, or an older schema, makes of each write. */
+/** Effect of a mutating webhook, or an older schema, on each write. */
 type Admission = (object: KubeObject) => KubeObject
 
 function admitting(cluster: SpaceClient, admit: Admission): SpaceClient {

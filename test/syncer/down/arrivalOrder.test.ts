@@ -1,4 +1,4 @@
-/** In which order objects come into a cluster: against real API servers in this process, and what is told meanwhile. */
+/** Order in which objects come into a cluster: against real API servers in this process, with the reports meanwhile. */
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { systemClock } from '../../../src/client/clock.ts'
@@ -59,7 +59,7 @@ const deployment = (name: string, wave?: string): KubeObject => ({
 })
 
 const center = await startCenter(t, { expectsTrouble: true })
-/** Whose syncer is asked for all that is in the mailbox. */
+/** Pair whose syncer carries all of the mailbox. */
 async function pair(test: Parameters<typeof pairIn>[1]): Promise<Pair> {
   const p = await pairIn(center, test, {})
   const annotations = { [CARRIES_ANNOTATION]: CARRIES_PROJECTED }
@@ -357,7 +357,7 @@ t.test('nobody comes while the mailbox is being told as a whole: who has to come
   }
   const hold = (object: KubeObject, isNews = true) => order.hold(keyOf(MAPS, object), { isNews: () => isNews })
   const later = put('later', '2')
-  // looked at before it was known that it is asked for
+  // looked at before its request was known
   order.ended(keyOf(MAPS, later), later)
   await clock.advance(60_000)
   t.same(hold(later), {})

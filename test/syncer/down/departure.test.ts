@@ -1,4 +1,4 @@
-/** A syncer that is told to leave its cluster, or to hold still there: what it does, what it leaves alone, what it answers. */
+/** A syncer with the order to leave its cluster, or to hold still there: its work, its restraint, its answers. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Logger } from '../../../src/client/logger.ts'

@@ -1,4 +1,4 @@
-/** A newer center and an older cluster: what the cluster does not know is left out, once said, and the rest arrives. */
+/** A newer center and an older cluster: fields unknown to the cluster are left out, reported once, and the rest arrives. */
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { nearestVersion } from '../../../src/apimachinery/nearestVersion.ts'

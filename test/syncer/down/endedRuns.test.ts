@@ -1,4 +1,4 @@
-/** An end belongs to the spec that ran: a syncer without its state, and one that saw the run go on, make anew what did not end. */
+/** An end belongs to the spec that ran. A syncer without its state, and one that saw the run go on, recreate a run without an end. */
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { isOfThisSpec } from '../../../src/syncer/objects/reportedStatus.ts'

@@ -1,4 +1,4 @@
-/** What runs to its end and is removed by its cluster then does not run again. */
+/** A run that ends and is then removed by its cluster does not run again. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { endOf } from '../../../src/placement/outcome/finished.ts'

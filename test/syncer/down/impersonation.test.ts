@@ -1,4 +1,4 @@
-/** What a space owns is written in its name, so that the cluster's own access control decides about each space. */
+/** Objects of a space are written in its name, so that the cluster's own access control decides about each space. */
 import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'

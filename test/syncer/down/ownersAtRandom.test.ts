@@ -1,6 +1,6 @@
 /**
- * Owners and dependents that come, go, change hands and are made anew at random, with a garbage collector in the cluster and
- * syncers that end and start: what stays in the mailbox is never made anew in the cluster, and refers to its owners in the end.
+ * Owners and dependents come, go, change hands and are recreated at random. The cluster has a garbage collector, and syncers end and start.
+ * An object that stays in the mailbox is never recreated in the cluster, and refers to its owners in the end.
  */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -45,7 +45,7 @@ const histories = fc.oneof(
 
 class Run {
   readonly #pair: Pair
-  /** What the mailbox holds: its owners, and how often it was made there. */
+  /** Content of the mailbox: owners, and the number of its creations there. */
   readonly wanted = new Map<string, { owners: readonly string[]; version: number }>()
   readonly #immutable: boolean
   #syncer: Syncer
@@ -118,7 +118,7 @@ class Run {
   }
 }
 
-/** What cannot be changed has to be made anew. */
+/** An immutable object has to be recreated. */
 function copyOf(name: string, owners: readonly string[], version: number, immutable: boolean): KubeObject {
   const metadata = { ...at(name), labels: PROJECTED, annotations: saying(owners) }
   return {

@@ -1,4 +1,4 @@
-/** What stays in a cluster although it is not placed any more, against real API servers in this process. */
+/** Objects that stay in a cluster without a placement, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import {

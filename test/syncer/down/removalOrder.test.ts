@@ -1,4 +1,4 @@
-/** In which order objects leave a cluster, and what is told of those that do not go, against real API servers in this process. */
+/** Order in which objects leave a cluster, and reports of those that do not go, against real API servers in this process. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { systemClock } from '../../../src/client/clock.ts'
@@ -38,7 +38,7 @@ const KEYS = ['configmaps app/a', 'configmaps app/late', 'deployments.apps app/w
 for (const restarted of [false, true])
   t.test(`what came last goes first ${restarted ? 'after a restart' : ''}`, async t => {
     const p = await pair(t)
-    // what goes together is heard within a moment, which takes its time
+    // related removals arrive within a moment, which takes its time
     const first = p.start(undefined, systemClock, { quietMs: 60_000 })
     await p.mailbox.create(ACCOUNTS, account)
     await p.mailbox.create(MAPS, map('a'))

@@ -1,4 +1,6 @@
-/** What a syncer created counts as applied from its first apply on; who writes in the same moment makes it look again, and nobody hears of it. */
+/**
+ * Fields that a syncer created count as applied from its first apply on. A write in the same moment makes it look again, without a report.
+ */
 import t from 'tap'
 import type { PatchType, SpaceClient } from '../../../src/client/client.ts'
 import { startCenter } from '../../support/center.ts'

@@ -1,4 +1,4 @@
-/** What the cluster's owner does not allow is refused at the edge, whatever the center says, and never silently. */
+/** A refusal by the cluster's owner holds at the edge, against any wish of the center, and never silently. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import { type AllowLists, ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'

@@ -1,4 +1,4 @@
-/** What the feed of a mailbox tells of the center behind it. */
+/** Reports of a mailbox's feed about the center behind it. */
 import { cpSync, mkdirSync } from 'node:fs'
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'

@@ -1,4 +1,4 @@
-/** The state of a syncer on a disk that is full, or takes nothing, or cannot be read now: what was saved stays, and what fails is told. */
+/** The state of a syncer on a disk that is full, refuses writes, or cannot be read now. Saved content stays, and a failure is reported. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ function put(state: SyncerState, names: readonly string[], value: string): void 
     } as unknown as Parameters<SyncerState['mirror']['apply']>[1])
 }
 
-/** What the ConfigMaps of a state dir say; `undefined` when it holds no state. */
+/** Values of the ConfigMaps of a state dir; `undefined` when it holds no state. */
 async function kept(dir: string): Promise<{ cursor: number; values: Record<string, unknown> } | undefined> {
   const state = new SyncerState(dir, silentLogger)
   try {

@@ -1,4 +1,4 @@
-/** What a mailbox asks of its syncer. */
+/** Requests of a mailbox to its syncer. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { setCovers, syncPlan, wantsDefinition } from '../../../src/syncer/mailbox/syncPlan.ts'

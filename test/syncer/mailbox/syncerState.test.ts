@@ -1,4 +1,4 @@
-/** What a syncer remembers over a restart, that it is written by change, and that a damaged memory is never believed. */
+/** Memory of a syncer over a restart: it is written by change, and damaged content is never trusted. */
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -66,7 +66,7 @@ t.test('what was saved is there again, and its folder is entered by nobody else'
 t.test('only what changed is written', async t => {
   const dir = await saved(t)
   const before = await rowsOf(dir)
-  // told in the database's own words: what stands beside what we wrote is left as it is
+  // in the database's own words: foreign rows beside our own stay as they are
   const level = new Level(join(dir, 'mailbox'))
   const row = `object|${keyText(keyOf('u'))}`
   await level.put(row, before.get(row)!.replace('c2VjcmV0', 'bWFya2Vk'))

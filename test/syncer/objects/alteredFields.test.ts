@@ -1,4 +1,4 @@
-// What counts as held by a cluster as it was sent: Kubernetes' normal forms of it do, and what the cluster adds to it.
+// Content that counts as held by a cluster as it was sent: Kubernetes' normal forms of it do, and the cluster's additions.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { alteredFields } from '../../../src/syncer/objects/alteredFields.ts'

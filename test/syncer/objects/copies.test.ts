@@ -1,4 +1,4 @@
-/** Whose an object is, and what crosses between mailbox and cluster. */
+/** Ownership of an object, and the content that crosses between mailbox and cluster. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import {

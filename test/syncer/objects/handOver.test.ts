@@ -1,4 +1,4 @@
-/** What an apply lets go of, and what stays in the cluster all the same. */
+/** Fields that an apply releases, and those that stay in the cluster all the same. */
 import t from 'tap'
 import { EMPTY_SET, toFieldsV1 } from '../../../src/apimachinery/apply/fieldSet.ts'
 import type { FieldsV1, KubeObject } from '../../../src/apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** What a syncer claims of a cluster that is out of reach, and of one that comes back as it was before. */
+/** Claims of a syncer about a cluster that is out of reach, and about one that comes back as it was before. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
@@ -30,7 +30,7 @@ const over = (space: SpaceClient): SpaceClient => ({
   discover: () => space.discover(),
 })
 
-/** What a syncer tells the center of its cluster. */
+/** Reports of a syncer to the center about its cluster. */
 class Told {
   #last: OutcomeReport | undefined
   #more = Promise.withResolvers<void>()

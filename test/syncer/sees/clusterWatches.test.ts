@@ -1,4 +1,4 @@
-/** What is known of a kind before its first list is there, and who hears of what that list does not hold. */
+/** Knowledge of a kind before its first list is there, and listeners for objects that the list lacks. */
 import t, { type Test } from 'tap'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'

@@ -1,4 +1,4 @@
-// What a mailbox wants carried down without listing it: what was projected there, one object at a time.
+// Downsync of a mailbox without a list: its projected objects, one at a time.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { keyOf, MailboxMirror } from '../../../src/syncer/mailbox/mirror.ts'

@@ -6,11 +6,11 @@ import { OUTCOME_SUBRESOURCE } from '../../../src/placement/outcome/outcome.ts'
 export class Faults {
   /** Every request fails and nothing is delivered. */
   down = false
-  /** What each further request and delivery meets, first to last. `lost`: it is done, but the answer does not arrive. */
+  /** Fate of each further request and delivery, first to last. `lost`: it is done, but the answer does not arrive. */
   readonly coming: ('fails' | 'lost' | 'fine')[] = []
   /** Done before each further creation reaches its server, first to last. */
   readonly meanwhile: (() => Promise<unknown>)[] = []
-  /** The next stream that resumes is told that its cursor is too old. */
+  /** The next stream that resumes gets the error that its cursor is too old. */
   expired = false
   #cut = Promise.withResolvers<void>()
 

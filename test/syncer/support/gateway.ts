@@ -1,6 +1,6 @@
 /**
- * A gateway in front of a cluster's API, over HTTP/2 and TLS, that passes everything on until a test has it do worse: it answers
- * in the cluster's stead, or lets the cluster do what is asked and loses the answer.
+ * A gateway in front of a cluster's API, over HTTP/2 and TLS, that passes everything on until a test has it do worse. It answers in the
+ * cluster's stead, or lets the cluster do the request and loses the answer.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import http2 from 'node:http2'
@@ -12,16 +12,16 @@ import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import type { Ends } from './processes.ts'
 
-/** What a gateway does instead of passing an answer on. */
+/** Action of a gateway in place of an answer. */
 export interface Mischief {
   /** Instead of asking the cluster. */
   before?: (stream: http2.ServerHttp2Stream) => void
-  /** After the cluster has done what was asked, instead of its answer. */
+  /** After the cluster has done the request, instead of its answer. */
   after?: (stream: http2.ServerHttp2Stream, answer: Buffer) => void
 }
 
 export class Gateway {
-  /** What befalls requests that are no watches; discovery goes through. */
+  /** Mischief for requests that are no watches; discovery goes through. */
   mischief: Mischief | undefined
   /** How many met with it since it was set last. */
   met = 0
@@ -65,7 +65,7 @@ export class Gateway {
     return gateway
   }
 
-  /** From now on, until it is told otherwise. */
+  /** From now on, until the next call. */
   turn(mischief: Mischief | undefined): void {
     this.mischief = mischief
     this.met = 0

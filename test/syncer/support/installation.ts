@@ -64,7 +64,7 @@ abstract class Installed<Started extends Running> {
     return this.#admin!.base
   }
 
-  /** What it printed so far. */
+  /** Its output so far. */
   get lines(): readonly string[] {
     return this.running!.lines
   }

@@ -63,7 +63,7 @@ export class RealCluster {
     return this.#port
   }
 
-  /** Of its administrator, straight to where it is now. */
+  /** Kubeconfig of its administrator, straight to where it is now. */
   get kubeconfig(): string {
     return join(this.#dir, 'admin.kubeconfig')
   }
@@ -127,7 +127,7 @@ export function startControllers(t: Test, kubeconfig: string, controllers: reado
   ])
 }
 
-/** It says nothing reliable when it is ready: it is asked, as everybody does. */
+/** It has no reliable sign of readiness: requests probe it, as everybody does. */
 async function answers(kubeconfig: string): Promise<void> {
   const client = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
   const deadlineMs = Date.now() + PATIENCE_MS

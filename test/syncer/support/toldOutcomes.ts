@@ -1,4 +1,4 @@
-/** A center that hears what a syncer tells of what is in its mailbox. */
+/** A center that receives a syncer's reports about its mailbox. */
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { ClusterOutcomes } from '../../../src/controllers/placement/status/clusterOutcomes.ts'
@@ -10,7 +10,7 @@ import type { Pair } from './pair.ts'
 export interface ToldOutcomes {
   /** For the syncer. */
   readonly center: Client
-  /** Resolves when what is told is so. */
+  /** Resolves when the report satisfies it. */
   until(isSo: (outcome: ClusterOutcome) => boolean): Promise<ClusterOutcome>
 }
 

@@ -1,4 +1,4 @@
-/** What a syncer tells of all that its cluster serves, and when it hears that this is another. */
+/** Reports of a syncer about all that its cluster serves, and its notice of changes. */
 import t from 'tap'
 import type { DiscoveredResource, SpaceClient } from '../../../src/client/client.ts'
 import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'

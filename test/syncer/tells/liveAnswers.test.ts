@@ -1,4 +1,4 @@
-// What leaves a cluster when the center asks what it holds: the fields that the center sets, Secrets as hashes, and not too much.
+// Content that leaves a cluster on the center's question: the fields that the center sets, Secrets as hashes, and not too much.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'

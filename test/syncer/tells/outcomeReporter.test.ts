@@ -12,7 +12,7 @@ import { FakeClock } from '../../client/support/fakeClock.ts'
 
 const key = (name: string) => ({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles', namespace: '', name })
 
-/** Reports until `next` has said nothing more; what the center read of each. */
+/** Reports until `next` has nothing more; the center's reading of each. */
 async function reports(t: Test, outcomes: Outcomes, ...next: (() => void)[]): Promise<OutcomeReport[]> {
   const taken: OutcomeReport[] = []
   const end = new AbortController()
@@ -276,7 +276,7 @@ t.test('news wait for as long as the center wants, and not at all where it does 
   const except = (name: string): void => {
     outcomes.except(key(name), 1, { state: 'refused', reason: 'Invalid', message: 'no' })
   }
-  /** How long a change waited until it was told, and how much was told with it. */
+  /** Wait of a change before its report, and the number of changes in it. */
   const told = async (): Promise<[ms: number, exceptions: number]> => {
     const [before, since] = [taken.length, clock.now()]
     except(`a${before}`)

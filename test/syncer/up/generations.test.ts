@@ -1,5 +1,5 @@
-// The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed. And a status is
-// told to those alone whose object it is about.
+// The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed. A status is returned
+// only to the owner of its object.
 import t, { type Test } from 'tap'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
@@ -49,7 +49,7 @@ async function stage(t: Test) {
   let reports = 0
   return {
     ...p,
-    /** Of the cluster's object. */
+    /** Generation of the cluster's object. */
     generation,
     arrived: async (image: string) => {
       await world.present(p.clusterId, KEY, says(image))

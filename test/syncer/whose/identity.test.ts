@@ -52,7 +52,7 @@ function misled(test: Test, given: { space: string; cluster: SpaceClient; stateD
   return syncer
 }
 
-/** What the cluster of a pair is to say about itself. */
+/** Expected note of a pair's cluster about itself. */
 async function noteOf(p: Pair): Promise<object> {
   const [store, cluster] = await Promise.all([
     center.client.in('root').get(LOGICAL_CLUSTERS, { name: 'cluster' }),
@@ -250,7 +250,7 @@ t.test('a space of the center is no cluster, whatever it holds', async t => {
   }
 })
 
-/** A center whose every answer would begin a session, and how often it was asked. */
+/** A center whose every answer would begin a session, and its number of requests. */
 function sessions(real: Client): { center: Client; asked: () => number } {
   let asked = 0
   const counted = <T extends object>(target: T): T =>

@@ -258,14 +258,14 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
         answered = made.metadata.resourceVersion ?? ''
         return made
       } finally {
-        // once whoever asked has made something of the answer
+        // once the caller has handled the answer
         setImmediate(() => underway--)
       }
     },
   }
   const [first, second] = [holder(t, cluster, 'first'), holder(t, p.cluster, 'second')]
   const version = (): string | undefined => center.world.get(p.clusterId, KEY)?.metadata.resourceVersion
-  /** Its watch has told all that there is to tell, and nothing is under way. */
+  /** Its watch has delivered all events, and nothing is under way. */
   const hears = async () => {
     await center.settled()
     // what was answered just now may not be known to our own watch yet

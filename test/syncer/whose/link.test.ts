@@ -1,4 +1,4 @@
-/** What an operator reads while a side of the syncer is away: one line when it goes, one when it is back. */
+/** Log of an operator while a side of the syncer is away: one line when it goes, one when it is back. */
 import t from 'tap'
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'

@@ -1,4 +1,4 @@
-/** docs/install.md: what it names is what is made, and what it quotes is what is said. */
+/** docs/install.md: its names are those of the built files, and its quotes those of the programs. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** What krew is given: manifests whose archives are as they say, and hold what they name. */
+/** Files for krew: manifests whose archives match them, and hold the named files. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, symlinkSync } from 'node:fs'

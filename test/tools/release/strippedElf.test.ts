@@ -1,4 +1,4 @@
-/** What is left out of Node before it is filled, and what is refused. */
+/** Parts of Node that are left out before it is filled, and refusals. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

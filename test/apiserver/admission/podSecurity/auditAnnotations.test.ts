@@ -1,4 +1,4 @@
-/** What PodSecurity leaves in the audit events of the requests that it judges. */
+/** Annotations of PodSecurity in the audit events of judged requests. */
 import t from 'tap'
 import type { AuditEvent } from '../../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor } from '../../../../src/apiserver/audit/auditor.ts'

@@ -1,4 +1,4 @@
-/** What the labels of a namespace do to pods, to workloads, and to the namespace's own updates. */
+/** Effects of a namespace's labels on pods, on workloads, and on the namespace's own updates. */
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { startTestServer } from '../../../support/server.ts'

@@ -11,7 +11,7 @@ const PIECE = Buffer.alloc(1024, 'x')
 /** Nothing that a real response needs more for: one block, and one that is being made. */
 const WINDOW_PIECES = 400
 
-/** An answer to a client that reads when it is told to. `turns` counts how often others had theirs. */
+/** An answer to a client that reads on command. `turns` counts others' turns. */
 function answer({ sliceMs = 0 } = {}) {
   let turns = 0
   const work = new WorkTurns({

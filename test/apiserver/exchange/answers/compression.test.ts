@@ -15,7 +15,7 @@ import { CONFIGMAPS, configMap, startTestServer } from '../../../support/server.
 
 const GZIP = { headers: { 'accept-encoding': 'gzip' } }
 
-/** Work that ends when it is told to. */
+/** Work that ends on command. */
 function gates(): { work(name: string): () => Promise<string>; started: string[]; finish(name: string): void } {
   const open = new Map<string, () => void>()
   const started: string[] = []

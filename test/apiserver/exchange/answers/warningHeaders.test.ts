@@ -1,4 +1,4 @@
-/** What of a response's warnings reaches its client. */
+/** Warnings of a response that reach its client. */
 import t from 'tap'
 import { warningHeaders } from '../../../../src/apiserver/exchange/answers/warningHeaders.ts'
 import { startTestServer } from '../../../support/server.ts'

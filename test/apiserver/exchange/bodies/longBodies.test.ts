@@ -17,7 +17,7 @@ interface Origin {
   socket: object
 }
 
-/** What its request tells afterwards. */
+/** Result of its request. */
 async function read(bodies: LongBodies, body: Buffer, { contentType, owner, socket }: Origin): Promise<Request> {
   const headers = { 'content-type': contentType }
   const request = { headers, socket, authorized: { space: owner }, isLarge: false, body } as unknown as Request

@@ -70,7 +70,7 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
         current => ({ ...current, status }),
         { subresource: 'status' },
       ),
-    /** As the translator does it: what is there, with what is said in its place. Whether it went the ordinary way. */
+    /** As the translator does it: the present copy, with some content replaced. Whether it went the ordinary way. */
     async change(space: string, content: KubeObject, more: object = {}): Promise<boolean> {
       const name = content.metadata.name!
       const context = asking({ space, ...more })

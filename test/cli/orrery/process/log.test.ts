@@ -1,4 +1,4 @@
-/** What a syncer writes down. */
+/** Log of a syncer. */
 import t from 'tap'
 import { createLog } from '../../../../src/cli/orrery/process/log.ts'
 import type { LogLevel } from '../../../../src/cli/orrery/process/logLevel.ts'

@@ -1,4 +1,4 @@
-/** What ORRERY_LOG_LEVEL may say. */
+/** Values of ORRERY_LOG_LEVEL. */
 import t from 'tap'
 import { createLog } from '../../../../src/cli/orrery/process/log.ts'
 import { logLevel } from '../../../../src/cli/orrery/process/logLevel.ts'

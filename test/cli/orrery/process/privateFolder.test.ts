@@ -1,4 +1,4 @@
-/** What holds Secrets can be read by nobody but its owner: whoever makes the files, and also what an earlier release left. */
+/** Files with Secrets are readable by their owner alone: whoever makes them, and also those of an earlier release. */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

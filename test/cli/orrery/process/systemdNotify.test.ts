@@ -1,4 +1,4 @@
-/** What systemd is told of a service. */
+/** Notifications of a service to systemd. */
 import t from 'tap'
 import { systemdNotify } from '../../../../src/cli/orrery/process/systemdNotify.ts'
 

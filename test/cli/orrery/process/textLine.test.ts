@@ -1,4 +1,4 @@
-/** What a person at a terminal reads of the log. */
+/** Log lines for a person at a terminal. */
 import t from 'tap'
 import { createLog } from '../../../../src/cli/orrery/process/log.ts'
 import { logChoice } from '../../../../src/cli/orrery/process/logLevel.ts'

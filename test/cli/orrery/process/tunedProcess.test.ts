@@ -1,4 +1,4 @@
-/** Whatever form the program has, a process that lasts is told the same as in a clone. */
+/** In each form of the program, a long-running process has the settings of a clone. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

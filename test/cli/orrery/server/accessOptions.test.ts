@@ -1,4 +1,4 @@
-/** The flags about access, audit and Events: what they ask of the server, and what a user is told when one is wrong. */
+/** The flags about access, audit and Events: their meaning for the server, and the messages for a wrong one. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'

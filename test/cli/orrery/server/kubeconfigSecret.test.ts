@@ -54,7 +54,7 @@ const CA = await (async () => {
   return (await issueCa({ commonName: 'ca', nowMs: Date.now(), days: 2 })).certPem
 })()
 
-/** A cluster that answers as told, and a clock that is moved by hand. */
+/** A cluster with given answers, and a clock that is moved by hand. */
 function host(answers: { get?: () => Promise<KubeObject>; patch?: () => Promise<KubeObject> } = {}) {
   const lines: string[] = []
   const written: unknown[] = []

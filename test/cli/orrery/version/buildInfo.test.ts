@@ -1,4 +1,4 @@
-/** What a program knows of itself: out of a checkout's `.git`, out of a package, or nothing. */
+/** Identity of a program: from a checkout's `.git`, from a package, or none. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

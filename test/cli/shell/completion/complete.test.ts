@@ -1,4 +1,4 @@
-/** What shells and kubectl are told may come next. */
+/** Completions for shells and kubectl. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-// What keeps a copy from being what its author says, and is the author's to mend, is told on the EdgePlacement until it is right.
+// Faults of a copy that its author can mend are reported on the EdgePlacement until it is right.
 
 import t, { type Test } from 'tap'
 import { statusError } from '../../../../src/apimachinery/errors.ts'

@@ -1,4 +1,4 @@
-/** What goes to another cluster is there before it leaves the one where it was, however late news of either comes. */
+/** An object that moves to another cluster is there before it leaves the former one, however late news of either comes. */
 import t from 'tap'
 import type { Client } from '../../../../src/client/client.ts'
 import { EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'

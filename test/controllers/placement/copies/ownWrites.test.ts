@@ -1,4 +1,4 @@
-/** What a mailbox's stream tells of our own writes is no news, however early it tells it; what it tells of others' is. */
+/** Events of a mailbox's stream about the center's own writes are no news, however early they come; others' are. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../../../src/apimachinery/resources.ts'
@@ -27,7 +27,7 @@ const KEY = objectKey(MAPS, PAGE.namespace, PAGE.name)
 const content = (v: string) =>
   contentOf(project('wds1', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...PAGE }, data: { v } }), 1)
 
-/** A mailbox whose answers come when its stream has told of them, and of what `meanwhile` does. */
+/** A mailbox whose answers come when its stream has delivered them, and the effects of `meanwhile`. */
 async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>) {
   const server = new FakeServer()
   const name = mailboxName('inv1', '11111111-1111-4111-8111-111111111111')

@@ -1,4 +1,4 @@
-// What Customizers make of copies.
+// Effects of Customizers on copies.
 import t from 'tap'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, slice, world } from '../translatorWorld.ts'

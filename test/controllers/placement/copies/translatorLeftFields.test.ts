@@ -1,4 +1,4 @@
-// What placements leave to the clusters, as copies say it.
+// Fields that placements leave to the clusters, on the copies.
 
 import t from 'tap'
 import { leftOf, leftRules } from '../../../../src/placement/content/leftRules.ts'

@@ -1,4 +1,4 @@
-// What goes and what is held with two EdgePlacements in a space, with pauses, and with little in it.
+// Removals and holds with two EdgePlacements in a space, with pauses, and with few objects.
 
 import t, { type Test } from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'

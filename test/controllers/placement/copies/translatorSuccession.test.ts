@@ -1,4 +1,4 @@
-// An object that passes to another space and that no update makes that space's: made anew where its owner has left, else told.
+// An object that passes to another space and that no update makes that space's: recreated where its owner has left, else reported.
 
 import t, { type Test } from 'tap'
 import { StatusError, statusError } from '../../../../src/apimachinery/errors.ts'

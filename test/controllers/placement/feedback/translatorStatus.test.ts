@@ -118,7 +118,7 @@ t.test('what the only cluster has observed is told in generations of the source,
   const home = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!
   const copy = () => server.peek(florin, SETS, 'rs', 'commonstuff')!
   const edit = (replicas: number) => wds.update(SETS, { ...home(), spec: { replicas } })
-  /** What the source says then: its generation, and the observed one. */
+  /** Status of the source then: its generation, and the observed one. */
   const observed = async (observedGeneration: number, readyReplicas: number) => {
     const conditions = [{ type: 'Ready', observedGeneration }]
     const status = { readyReplicas, observedGeneration, conditions }
@@ -140,7 +140,7 @@ t.test('what the only cluster has observed is told in generations of the source,
   await server.quiet()
   t.same(await observed(3, 4), [2, 1])
   t.same(await observed(4, 5), [2, 2])
-  // the second in which a placement is told nothing more is over
+  // the second without further reports on a placement is over
   await clock.advance(1000)
   await server.quiet()
   const writes = server.writes.length

@@ -1,4 +1,4 @@
-// What may go where is asked of both sides: a workload space names the inventory, and the inventory grants.
+// A destination needs both consents: a workload space names the inventory, and the inventory grants.
 import t from 'tap'
 import { CRDS, NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { Consents } from '../../../../src/controllers/placement/inventory/consents.ts'
@@ -451,7 +451,7 @@ for (const [resource, says] of [
     t.match(placed(server), { status: 'False', message: says })
     t.notMatch(placed(server), { message: /kubestellar grant/ })
     t.same(server.names(guilder, MAPS), ['commonstuff/page'])
-    // whom no grant is for is not told what there is
+    // without a grant, a space learns nothing of the inventory's content
     await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
     await server.quiet()
     await tick(server, clock)

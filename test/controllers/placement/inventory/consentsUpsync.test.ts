@@ -1,4 +1,4 @@
-// What may be carried up: upsync sets are cut to what the inventory grants, and leave room for each other.
+// Objects that may be carried up: upsync sets are cut to the inventory's grants, and leave room for each other.
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'

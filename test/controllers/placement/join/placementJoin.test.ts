@@ -1,6 +1,6 @@
-// After every random change the incremental join answers as a recomputation from scratch does, and it has named every
-// copy, SyncerConfig and source object whose outcome that change altered. Who draws what is named by and by, while later
-// changes come, ends with the present all the same.
+// After every random change the incremental join answers as a recomputation from scratch does. It has named every copy, SyncerConfig and
+// source object whose outcome that change altered. A reader that draws the names in steps, while later changes come, ends with the present
+// all the same.
 
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'

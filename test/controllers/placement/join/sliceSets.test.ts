@@ -1,4 +1,4 @@
-// What the translator makes of several slices of a placement: nothing that stays is taken for gone.
+// Several slices of a placement in the translator: no destination that stays counts as gone.
 
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'

@@ -1,4 +1,4 @@
-// A SyncTarget that says that it is unschedulable: what comes, what stays, and who is told.
+// An unschedulable SyncTarget: arrivals, present copies, and reports.
 
 import t from 'tap'
 import { WORKSPACES } from '../../../../src/apimachinery/resources.ts'

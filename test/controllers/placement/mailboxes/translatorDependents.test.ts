@@ -1,4 +1,4 @@
-// What owns an object, as far as it goes to the same place: what the copy says of it, and when that changes.
+// Owners of an object, as far as they go to the same place: their form on the copy, and their changes.
 
 import t, { type Test } from 'tap'
 import type { OwnerReference } from '../../../../src/apimachinery/object.ts'

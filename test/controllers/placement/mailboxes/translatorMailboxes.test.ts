@@ -1,4 +1,4 @@
-/** What stands in a mailbox, or where nobody knows whether it does, commands no cluster. */
+/** Objects in a mailbox, or in a space of unknown place, command no cluster. */
 import t from 'tap'
 import { NAMESPACES, WORKSPACES } from '../../../../src/apimachinery/resources.ts'
 import {
@@ -25,7 +25,7 @@ import {
 
 const EVIL = `root:espw:${mailboxName('inv1', '33333333-3333-4333-8333-333333333333')}`
 
-/** What a syncer may put into its mailbox: a placement onto every cluster, its slice, a Namespace and an object. */
+/** Objects that a syncer may put into its mailbox: a placement onto every cluster, its slice, a Namespace and an object. */
 async function command(server: FakeServer, space: string): Promise<void> {
   const api = server.in(space)
   await api.create(NAMESPACES, namespace('commonstuff'))

@@ -1,4 +1,4 @@
-// One object that several workload spaces place in one cluster: it has one owner, who is known, and whoever else is told.
+// One object that several workload spaces place in one cluster: it has one known owner, and the others get a report.
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'

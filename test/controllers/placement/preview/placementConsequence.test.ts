@@ -1,4 +1,4 @@
-// What the author of an EdgePlacement is warned of before it is written: whether it leads nowhere, and what leaves which clusters.
+// Warnings for the author of an EdgePlacement before the write: whether it leads nowhere, and removals by cluster.
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'

@@ -1,4 +1,4 @@
-// What would change where: the translator's own decisions about objects that nobody stored.
+// Preview: the translator's own decisions about objects that are not stored.
 import t from 'tap'
 import { StatusError, statusError } from '../../../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
@@ -349,7 +349,7 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
   t.strictSame(waited.sort(), [florin, guilder].sort(), 'who did not answer is not waited for again by one preview')
   t.match(silent[2]!.live, [{ action: 'Unknown', reason: 'SilentSyncer', count: 2 }])
 
-  // parameters that are not told to spaces may be in it
+  // undisclosed parameters may be in it
   const location = server.peek('inv1', LOCATIONS, 'florin')!
   const annotations = { 'a.b/key': 'hushhush' }
   await server.in('inv1').update(LOCATIONS, { ...location, metadata: { ...location.metadata, annotations } })

@@ -1,4 +1,4 @@
-// What other objects an EdgePlacement or Customizer of the question moves, and to whom that is shown.
+// Other objects that an EdgePlacement or Customizer of the question moves, and their visibility.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'

@@ -173,7 +173,7 @@ t.test(
   },
 )
 
-/** What went within the last ten seconds without having been deleted by name. */
+/** Removals within the last ten seconds without a deletion by name. */
 function inferred(scene: Scene) {
   return scene.removed.filter(({ key, atMs }) => !scene.deleted.has(key) && scene.now - atMs < WINDOW_MS)
 }

@@ -1,4 +1,4 @@
-// The brake: what goes because it was deleted by name, and what is held because nobody said so.
+// The brake: removals after a deletion by name pass, all others are held.
 
 import t, { type Test } from 'tap'
 import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
@@ -35,7 +35,7 @@ async function placed(t: Test, count: number) {
   const clock = new FakeClock()
   const scene = await world(t, clock)
   const { server, wds, florin, guilder } = scene
-  /** Placements are told once a second at most. */
+  /** Placements get reports once a second at most. */
   const until = async (condition: () => boolean) => {
     for (await server.quiet(); !condition(); await server.quiet()) await clock.advance(1000)
   }
@@ -441,7 +441,7 @@ async function awaited(t: Test, count: number) {
       await wds.patch(MAPS, { namespace: 'commonstuff', name }, 'merge', { metadata: { annotations } })
       await server.quiet()
     },
-    /** Whose the copies are, and whether they say what that one says. */
+    /** Owners of the copies, and whether their content is that owner's. */
     owners: () => copies().map(copy => copy?.metadata.annotations?.[OWNER_ANNOTATION]),
     says: () => copies().map(copy => (at(copy?.data, 'from') === 'two' ? 'wds2' : 'wds1')),
   }

@@ -203,7 +203,7 @@ async function scene(t: Test) {
     })
   const isHeldIn = (space: string | undefined) => isTrue(space, 'DeletionHeld')
   const isPausedIn = (space: string | undefined) => isTrue(space, 'Paused')
-  /** Copies that their owner does not want, and is not told of. */
+  /** Copies that their owner does not want, and without a report. */
   const forgotten = async (): Promise<string[]> => {
     const found: string[] = []
     for (const target of TARGETS) {

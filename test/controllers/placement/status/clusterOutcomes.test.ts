@@ -156,7 +156,7 @@ t.test('what is named by and by is open until all of it is drawn', async t => {
   t.notOk(pendingMarks.isOpen('one'))
 })
 
-/** What happens to the mailbox, to the cluster, and on the way between them. */
+/** Events of the mailbox, of the cluster, and on the way between them. */
 type Step =
   | { do: 'edit' | 'judge' | 'fail'; name: string }
   | { do: 'hear' | 'report' | 'lose' | 'restartCenter' | 'restartSyncer' | 'statusBack' | 'sync' }
@@ -187,7 +187,7 @@ t.test(
       fc.asyncProperty(steps as fc.Arbitrary<Step[]>, async all => {
         const clock = new FakeClock()
         let revision = 1
-        /** What the mailbox asks for, and what is in the cluster, by the revision that made it so. */
+        /** Wanted objects of the mailbox, and the cluster's objects, by the revision that made them so. */
         const wanted = new Map<string, number>()
         const inCluster = new Map<string, number>()
         /** Any write of the copy, statuses too. */
@@ -204,7 +204,7 @@ t.test(
           epoch: '',
           id: 1,
         }
-        /** Writes that the syncer has not heard of. */
+        /** Writes that the syncer has yet to receive. */
         let coming: { name: string; revision: number }[] = []
         const write = (name: string): void => {
           written.set(name, ++revision)
@@ -233,7 +233,7 @@ t.test(
           syncer.epoch = answer.epoch
           syncer.told = answer.again ? undefined : new Map(outcomes.exceptions)
         }
-        /** The syncer hears everything, makes it so, and says it. */
+        /** The syncer receives everything, applies it, and reports it. */
         const usual = NAMES.map((name): Step => ({ do: 'judge', name }))
         const inFull = all.flatMap((step): Step[] =>
           step.do === 'sync' ? [{ do: 'hear' }, ...usual, { do: 'report' }, { do: 'report' }] : [step],
@@ -255,7 +255,7 @@ t.test(
             syncer.outcomes.whole([...wanted.keys()].map(key))
           } else if (step.do === 'judge' || step.do === 'fail') {
             const { name } = step
-            // what it heard last of the object
+            // latest received revision of the object
             const heard = Math.max(0, ...(coming.some(one => one.name === name) ? [syncer.heard] : [revision]))
             if (!wanted.has(name) || syncer.heard === 0) continue
             await syncer.outcomes.looking(key(name), async () => {

@@ -1,4 +1,4 @@
-// What a SyncTarget is told of how its cluster keeps up.
+// Reports on a SyncTarget about its cluster's progress.
 import t from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
@@ -55,7 +55,7 @@ async function world() {
     clock,
   })
   const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
-  /** As the work queue does it, until nothing is asked for any more or so much time is over. */
+  /** As the work queue does it, until no work is left or so much time is over. */
   const look = async (forMs = 0): Promise<void> => {
     const untilMs = clock.now() + forMs
     for (;;) {
@@ -211,7 +211,7 @@ t.test('it says of each kind that the cluster offers whether copies can go there
   await look(5000)
   t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
   t.equal(at(status(), 'outcome', 'unlistedKinds'), undefined)
-  // the center was restarted, and the syncer has not said it anew
+  // the center was restarted, and the syncer has not reported it anew
   Object.assign(said, { offer: undefined })
   await look(5000)
   t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])

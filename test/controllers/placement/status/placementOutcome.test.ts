@@ -1,4 +1,4 @@
-/** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
+/** The counts of a placement are the sum of its copies' single states, in every situation. */
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
@@ -38,7 +38,7 @@ const REFUSED_BEFORE = {
   },
 }
 const FAILED = { health: 'Degraded', message: 'it failed' } as const
-/** Of one copy. */
+/** One copy. */
 const copy = fc.record({
   isDenied: sometimes,
   found: fc.constantFrom(undefined, undefined, OBJECT_CONFLICT, 'Unschedulable'),
@@ -190,7 +190,7 @@ t.test('counts are sums', async () => {
             if (state === 'Finished') count(exception === 'failed' ? 'degraded' : 'healthy')
             if (state !== 'Applied') continue
             if (exception === 'differing') count('differing')
-            // what was said last of one that says too much now does not count
+            // the last report of an object with too frequent ones does not count
             const isLost = phase === 'Lost' || exception === 'lively'
             count(exception === 'untold' ? 'progressing' : isLost ? 'degraded' : 'healthy')
           }

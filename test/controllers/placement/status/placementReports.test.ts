@@ -1,4 +1,4 @@
-/** What a placement was told too early it is told anew. */
+/** An early report of a placement is repeated. */
 
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'

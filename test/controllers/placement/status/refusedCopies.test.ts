@@ -48,7 +48,7 @@ function condition(server: FakeServer, type: string, space = 'wds1', name = 'ep'
 }
 const placed = (server: FakeServer, space?: string, name?: string) => condition(server, 'Placed', space, name)
 
-/** Copies of two spaces in two mailboxes. Of `wds1`, one placement has ConfigMaps, another those of another group. */
+/** Copies of two spaces in two mailboxes. In `wds1`, one placement has ConfigMaps, another those of another group. */
 async function fleet(t: Parameters<typeof world>[0]) {
   const clock = new FakeClock()
   const all = await world(t, clock)

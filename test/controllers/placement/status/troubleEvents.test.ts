@@ -1,4 +1,4 @@
-/** Events about trouble: told when it begins, counted when it comes again, and never more than a space can read. */
+/** Events about trouble: created when it begins, counted when it comes again, and never more than a space can read. */
 import t from 'tap'
 import { StatusError, statusError } from '../../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'

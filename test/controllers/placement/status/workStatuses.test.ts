@@ -86,7 +86,7 @@ function setUp(isKnown = true) {
     isKnown: () => isKnown,
     pathOf: () => 'root:inv',
   }
-  /** What is in mailboxes. */
+  /** Content of mailboxes. */
   const copies = new Map<string, KubeObject>()
   const copy = (mailbox: string, key: string, object: KubeObject, owner = 'w') => {
     const box = boxes.get(mailbox)!

@@ -1,4 +1,4 @@
-/** What kinds about access, admission and served APIs refuse, field by field. */
+/** Refusals of kinds about access, admission and served APIs, field by field. */
 import type { Script } from '../../script.ts'
 import { CA, IN, type Refused, refuse, since, unlike } from './refuse.ts'
 

@@ -1,4 +1,4 @@
-/** What storage, autoscaling, flow control, devices and other kinds of the whole cluster refuse, field by field. */
+/** Refusals of storage, autoscaling, flow control, devices and other kinds of the whole cluster, field by field. */
 import type { Script } from '../../script.ts'
 import { CA, IN, type Refused, refuse, since, unlike } from './refuse.ts'
 

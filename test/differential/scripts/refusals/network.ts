@@ -1,4 +1,4 @@
-/** What the network kinds refuse, field by field. */
+/** Refusals of the network kinds, field by field. */
 import type { Script } from '../../script.ts'
 import { IN, ofOtherGroup, type Refused, refuse, since, unlike } from './refuse.ts'
 

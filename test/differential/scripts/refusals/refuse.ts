@@ -9,7 +9,7 @@ export interface Refused {
   apiVersion: string
   kind: string
   path: string
-  /** What every body of the kind has. */
+  /** Common part of every body of the kind. */
   base?: object
 }
 
@@ -33,7 +33,7 @@ export const unlike = (why: string, body: object): readonly [object, Rest] => [
   body,
   { unlike120: { '?body.details.causes': why, '?body.message': why } },
 ]
-/** Of 1.20, which thinks that these kinds live in another group. */
+/** Difference of 1.20, where these kinds live in another group. */
 const OTHER_GROUP = { '?body.message': 'it names the group extensions', '?body.details.group': 'it names extensions' }
 export const ofOtherGroup = (steps: readonly Step[]): Step[] =>
   steps.map(step => ({ ...step, unlike120: { ...step.unlike120, ...OTHER_GROUP } }))

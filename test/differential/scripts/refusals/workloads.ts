@@ -1,4 +1,4 @@
-/** What workloads refuse, field by field. */
+/** Refusals of workloads, field by field. */
 import type { Script } from '../../script.ts'
 import { APPS, SELECTOR, TEMPLATE } from '../bodies.ts'
 import { IN, type Refused, refuse, since, unlike } from './refuse.ts'
