@@ -33,8 +33,10 @@ t.test('each way takes off what the page says, and is undone', { skip, timeout: 
   const { wds, cluster, inventory, kubeconfig } = await Florin.begin(t)
   const env = { ...process.env, KUBECONFIG: join(dir, 'kubeconfig'), PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
   copyFileSync(kubeconfig, env.KUBECONFIG)
+  const typed: string[] = []
   const type = (command: string): Promise<string> =>
     new Promise((resolve, reject) => {
+      typed.push(command)
       execFile('bash', ['-ec', command], { cwd: dir, env, timeout: PATIENCE_MS }, (error, out, err) => {
         if (error) reject(new Error(`${command}\n${out}\n${err}`, { cause: error }))
         else resolve(out + err)
@@ -119,4 +121,5 @@ t.test('each way takes off what the page says, and is undone', { skip, timeout: 
   t.match(await type(leave), /synctarget\.edge\.kubestellar\.io "florin" deleted\n/)
   const left: KubeObject = await cluster.get(MAPS, at('greeting'))
   t.match(left, { data: { text: 'hello' } }, 'what was placed stays')
+  t.strictSame(typed, typedIn(PAGE), 'each command of the page, in its order')
 })

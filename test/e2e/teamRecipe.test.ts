@@ -21,7 +21,7 @@ const EDGE = 'edge.kubestellar.io/v2alpha1'
 /** The recipe's commands: who makes it possible, who works. */
 function recipe(): string[] {
   const text = readFileSync(join(ROOT, 'docs/users.md'), 'utf8')
-  const [section = ''] = (text.split('\n## A team of its own\n')[1] ?? '').split(/\n##+ /)
+  const [section = ''] = (text.split('\n## A team of its own\n')[1] ?? '').split(/\n## /)
   return [...section.matchAll(/```sh\n(.*?)```/gs)].map(match => match[1]!)
 }
 

@@ -32,7 +32,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   { flags: '--oidc-ca-file <file>', description: "PEM authorities that vouch for the issuer; default: the system's" },
   {
     flags: '--oidc-signing-algs <algorithms...>',
-    description: 'algorithms that ID tokens may be signed with; default: RS256',
+    description: 'algorithms that ID tokens may be signed with: RS, ES or PS with 256, 384 or 512; default: RS256',
     list: true,
   },
   {

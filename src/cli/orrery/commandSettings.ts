@@ -297,7 +297,7 @@ export const START: readonly Setting[] = [
 export const HEALTH_ADDRESS: Setting = {
   flags: '--health-address <host:port>',
   description:
-    'address of the plain HTTP port of a syncer, open to everybody: /healthz, /readyz, /metrics, /status; none: no port. A taken default port moves to the next free one of 16',
+    'address of the plain HTTP port of a syncer, open to everybody: /healthz, /readyz, /metrics, /status; none: no port. The default, 127.0.0.1:8399, moves to the next free port of 16',
 }
 
 export const SYNC_TARGET_NAME: Setting = {
