@@ -14,8 +14,8 @@ const SUBJECTS = 'groups, comma-separated; a user is written user:NAME'
 
 export const ENSURE_TEAM: PluginCommand = {
   line: 'team <name>',
-  summary: "make a team's space under root, with binding, grant, rights and quota; what is not named stays as it is",
-  notes: `Members edit and make namespaces, leads administer. A quota that no flag names is 50k objects and 256Mi, if there is none yet.`,
+  summary: "make a team's space under root, with binding, grant, rights and budget; what is not named stays as it is",
+  notes: `Members edit and make namespaces, leads administer. A budget that no flag names is 50k objects and 256Mi, if there is none yet.`,
   flags: [
     ...INVENTORY,
     CONFIRM,

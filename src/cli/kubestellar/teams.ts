@@ -41,7 +41,7 @@ const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 const PAGE = { limit: 500 }
 
 /**
- * Makes space, InventoryBinding, PlacementGrant, rights and quota, in this order. Settings that no flag names stay as they are.
+ * Makes space, InventoryBinding, PlacementGrant, rights and budget, in this order. Settings that no flag names stay as they are.
  * @returns all of these objects, as they are now
  * @throws CommandError before anything is made when a right, the inventory or the team's members are missing
  */
@@ -205,6 +205,6 @@ async function ensureQuota(
   const workspace = isSame
     ? found
     : await above.patch(WORKSPACES, { name }, 'merge', { metadata: { annotations } }, OPTIONS)
-  terminal.out(`quota of ${path} ${made}: ${texts.join(', ')}`)
+  terminal.out(`budget of ${path} ${made}: ${texts.join(', ')}`)
   return workspace
 }

@@ -100,7 +100,7 @@ t.test('one command makes all that a team needs, in this order, and again change
       'clusterrolebinding.rbac.authorization.k8s.io/team-makes-namespaces created',
       'clusterrolebinding.rbac.authorization.k8s.io/leads-administer created',
       'clusterrolebinding.rbac.authorization.k8s.io/team-edits created',
-      'quota of root:shops created: 50k objects, 256Mi bytes',
+      'budget of root:shops created: 50k objects, 256Mi bytes',
       ready('root:shops'),
     ],
     err: [],
@@ -130,7 +130,7 @@ t.test('one command makes all that a team needs, in this order, and again change
       out.join('\n'),
     )
     t.equal(out.length, 10)
-    t.equal(out.at(-2), 'quota of root:shops unchanged: 50k objects, 256Mi bytes')
+    t.equal(out.at(-2), 'budget of root:shops unchanged: 50k objects, 256Mi bytes')
   }
 })
 
@@ -187,7 +187,7 @@ t.test('other settings are changed, and each change is reported', async t => {
     'clusterrolebinding.rbac.authorization.k8s.io/team-makes-namespaces configured',
     'clusterrolebinding.rbac.authorization.k8s.io/leads-administer unchanged',
     'clusterrolebinding.rbac.authorization.k8s.io/team-edits configured',
-    'quota of root:shops configured: 80k objects, 256Mi bytes',
+    'budget of root:shops configured: 80k objects, 256Mi bytes',
     ready('root:shops'),
   ])
   t.match((await FIRST.get(PLACEMENT_GRANTS, { name: 'shops' })).spec, { namespaces: ['shop', 'shop-*'] })

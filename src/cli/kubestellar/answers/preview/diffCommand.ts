@@ -43,7 +43,7 @@ interface DiffAnswer {
   readonly unknown: readonly string[]
 }
 
-const REPORTED = 'the object, its copies on the way, and what the syncers of the clusters say they hold'
+const REPORTED = 'the object, its copies on the way, and the content that syncers report'
 
 function sum(groups: readonly GroupAnswer[]): number {
   return groups.reduce((all, { count }) => all + count, 0)

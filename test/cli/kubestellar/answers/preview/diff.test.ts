@@ -75,7 +75,7 @@ t.test('what a cluster has of its own is not among what was compared', async t =
   const compared = (...actions: [string, number][]) => diffAnswer(facts(), live(...actions), undefined).compared
   t.match(compared(['Unchanged', 1]), /; of 1 cluster what is there now, in the fields that the center sets$/)
   const own = "where what is there is not the center's or is left alone"
-  t.match(compared(['Conflict', 2]), new RegExp(`say they hold; not of 2 clusters, ${own}$`))
+  t.match(compared(['Conflict', 2]), new RegExp(`that syncers report; not of 2 clusters, ${own}$`))
   t.match(
     compared(['Update', 1], ['Conflict', 1], ['Unknown', 3]),
     new RegExp(`; of 1 cluster what .* center sets; not of 1 cluster, ${own}; 3 could not be read$`),
