@@ -89,6 +89,16 @@ export async function readArchive(
   }
 }
 
+/** The header alone: the rest may not be whole. @throws ArchiveError, and what its source throws */
+export async function readArchiveHeader(source: AsyncIterable<Buffer>): Promise<ArchiveHeader> {
+  const pieces = source[Symbol.asyncIterator]()
+  try {
+    return (await readHeader(pieces)).header
+  } finally {
+    await pieces.return?.()
+  }
+}
+
 /** The errors of the decompressor in words for whoever has the file. */
 function asArchiveError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof ArchiveError) return error

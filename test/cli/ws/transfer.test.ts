@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { yaml } from '../../../src/apimachinery/yaml.ts'
+import { exported } from '../../../src/cli/ws/transfer/exported.ts'
 import { samples } from '../../kinds/samples.ts'
 import type { Api } from '../../support/api.ts'
 import { pluginHere } from '../../support/runHere.ts'
@@ -241,10 +242,85 @@ t.test('a file that is no whole export leads to nothing', async t => {
     [file('newer.yaml', whole.replace('/v1', '/v9')), /use the Orrery that wrote it/],
     [file('plain.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n'), /it is no export of a space/],
     [file('odd.yaml', whole.replace('kind: ConfigMap', 'sort: ConfigMap')), /document 2 is no object/],
+    [
+      file('owners.yaml', whole.replace('metadata:', 'metadata:\n  ownerReferences: 5')),
+      /document 2 is no object.*owners/,
+    ],
     [file('no.yaml', '{{{'), /it cannot be parsed/],
   ]
   await api.ok(api.delete('/api/v1/namespaces/default/configmaps/a'))
   for (const [path, err] of faults) t.match(await ws('import', path, '--space', WDS), { code: 1, out: '', err })
   t.equal((await api.get('/api/v1/namespaces/default/configmaps/a')).code, 404)
   t.match(await ws('export', 'root:none'), { code: 1, err: /root:none" not found/ })
+})
+
+t.test('an import is typed again, whatever it left without an owner and the server filled in', async t => {
+  const { api: all, ws } = await startSide(t)
+  const dir = temporaryDir(t)
+  const api = all.in(WDS)
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const owner = await api.ok(api.post(maps, { metadata: { name: 'owner' } }))
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid }]
+  await api.ok(api.post(maps, { metadata: { name: 'owned', labels: { app: 'a' }, ownerReferences } }))
+  const labelled = join(dir, 'labelled.yaml')
+  t.match(await ws('export', WDS, '-l', 'app=a', '--file', labelled), { code: 0, out: /: 1 objects of/ })
+  const whole = (await ws('export', WDS)).out
+  for (const name of ['shop', 'broken', 'going', 'edited'])
+    t.equal((await ws('create', name, '--space', 'root', '--type', 'root:universal')).code, 0)
+  const note = /Note: ConfigMap default\/owned comes without its owner, ConfigMap owner, which is not there/
+  t.match(await ws('import', labelled, '--space', 'root:shop'), { code: 0, out: /: 1 objects created/, err: note })
+  t.match(await ws('import', labelled, '--space', 'root:shop'), { code: 0, out: /: 0 objects created, 1 are there/ })
+
+  t.comment('an owner that is not made')
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text)
+    return join(dir, name)
+  }
+  const moved = whole.replaceAll('namespace: default', 'namespace: new').replace('objects: 2', 'objects: 3')
+  const namespace = '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: new\n'
+  const end = moved.lastIndexOf('---\n')
+  const good = moved.slice(0, end) + namespace + moved.slice(end)
+  const bad = file('bad.yaml', good.replaceAll('name: owner\n', 'name: Bad_Owner\n'))
+  t.match(await ws('import', bad, '--space', 'root:broken'), {
+    code: 1,
+    err: /ConfigMap new\/owned: its owner, ConfigMap Bad_Owner, was not made/,
+  })
+  t.match(await ws('import', file('good.yaml', good), '--space', 'root:broken'), {
+    code: 0,
+    out: /2 objects created, 1/,
+  })
+
+  t.comment('an object that is going')
+  const held = '/api/v1/namespaces/default/configmaps/owner'
+  const going = all.in('root:going')
+  await going.ok(going.post(maps, { metadata: { name: 'owner', finalizers: ['example.com/hold'] } }))
+  await going.ok(going.delete(held))
+  t.match(await ws('import', file('whole.yaml', whole), '--space', 'root:going'), {
+    code: 1,
+    err: /ConfigMap default\/owner: it is being deleted/,
+  })
+  await going.patch(held, 'merge', { metadata: { finalizers: null } })
+
+  t.comment('an object that was added by hand')
+  const added =
+    '---\napiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: default\nspec:\n  ports:\n    - port: 80\n'
+  const last = whole.lastIndexOf('---\n')
+  const edited = file(
+    'edited.yaml',
+    (whole.slice(0, last) + added + whole.slice(last)).replace('objects: 2', 'objects: 3'),
+  )
+  t.match(await ws('import', edited, '--space', 'root:edited'), { code: 0, out: /3 objects created/ })
+  t.match(await ws('import', edited, '--space', 'root:edited'), { code: 0, out: /0 objects created, 3 are there/ })
+  const target = all.in('root:edited')
+  await target.ok(target.patch('/api/v1/namespaces/default/services/web', 'merge', { spec: { type: 'NodePort' } }))
+  t.match(await ws('import', edited, '--space', 'root:edited'), {
+    code: 1,
+    err: /Service default\/web: it is there with/,
+  })
+})
+
+t.test('a SyncTarget goes without the finalizer that its syncer has set', async t => {
+  const object = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'SyncTarget', metadata: { name: 'a' } }
+  const finalizers = ['edge.kubestellar.io/cluster', 'example.com/mine']
+  t.strictSame(exported({ ...object, metadata: { name: 'a', finalizers } }).metadata.finalizers, ['example.com/mine'])
 })

@@ -1,7 +1,8 @@
 /** A folder of archives, each named after its moment: the newest are kept. */
-import { existsSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readArchiveHeader } from '../../../storage/archive/readArchive.ts'
 import { isThere } from '../../shell/wholeFile.ts'
 
 const SUFFIX = '.orrery'
@@ -27,16 +28,40 @@ export async function assertFolder(target: string, flag: string): Promise<void> 
   throw new Error(`${flag}: ${target} is no folder: make one, in which archives are named after their moments`)
 }
 
+interface Kept {
+  readonly keep: number
+  /** The archive that was written last, and the revision that it shows. */
+  readonly last: string
+  readonly revision: number
+}
+
 /**
  * Removes older archives than the newest `keep`, and parts of archives that are older than all that stay. The archive that was written last
- * stays whatever its name: the clock may have been set back.
- * @returns the names that are gone
+ * stays whatever its name: the clock may have been set back. Archives of revisions beyond it are of another server, or of one whose data was
+ * lost since: they stay, and do not count.
+ * @returns the names that are gone, and those of other servers
  */
-export async function keepNewest(folder: string, { keep, last }: { keep: number; last: string }): Promise<string[]> {
-  const names = (await readdir(folder)).filter(name => NAME.test(name) && name !== last)
-  const archives = names.filter(name => name.endsWith(SUFFIX)).sort()
+export async function keepNewest(
+  folder: string,
+  { keep, last, revision }: Kept,
+): Promise<{ gone: string[]; foreign: string[] }> {
+  const found = (await readdir(folder)).filter(name => NAME.test(name) && name !== last).sort()
+  const foreign: string[] = []
+  for (const name of found)
+    if (name.endsWith(SUFFIX) && (await revisionOf(join(folder, name))) > revision) foreign.push(name)
+  const names = found.filter(name => !foreign.includes(name))
+  const archives = names.filter(name => name.endsWith(SUFFIX))
   const kept = [...archives.slice(Math.max(0, archives.length - (keep - 1))), last].sort()
   const gone = names.filter(name => !kept.includes(name) && (name.endsWith(SUFFIX) || name < kept[0]!))
   for (const name of gone) await rm(join(folder, name), { force: true })
-  return gone.sort()
+  return { gone, foreign }
+}
+
+/** 0 where its header cannot be read. */
+async function revisionOf(path: string): Promise<number> {
+  try {
+    return (await readArchiveHeader(createReadStream(path))).revision
+  } catch {
+    return 0
+  }
 }

@@ -31,6 +31,12 @@ interface BackupSettings {
   readonly keep?: number
 }
 
+/** An archive that is whole, and the revision that it shows. */
+interface Taken {
+  readonly path: string
+  readonly revision: number
+}
+
 /** More often is no backup but a load. */
 const LEAST_EVERY_MS = 60_000
 
@@ -49,12 +55,18 @@ export async function backup(settings: Record<string, unknown>, host: Host): Pro
   if (keep !== undefined) await assertFolder(file, '--keep')
   const ending = new AbortController()
   void host.terminated().then(() => ending.abort(new Error('it was ended by a signal, and no archive was written')))
-  const round = async (): Promise<void> => await takeOne({ ...settings, file }, host, ending.signal)
+  const take = async (): Promise<Taken> => await takeOne({ ...settings, file }, host, ending.signal)
   if (everyMs === undefined) {
-    await round()
+    const taken = await take()
+    if (keep !== undefined) await removeOlder(file, { keep, ...taken }, host)
     return 0
   }
   const failed = (error: unknown): void => host.err(`orrery backup: ${messageOf(error)}`)
+  const round = async (): Promise<void> => {
+    const taken = await take()
+    // the archive is there: another one in a few minutes would only add to those that stay
+    if (keep !== undefined) await removeOlder(file, { keep, ...taken }, host).catch(failed)
+  }
   await rounds(round, { everyMs, clock: systemClock, signal: ending.signal, failed })
   return 0
 }
@@ -69,10 +81,11 @@ async function takeOne(
   settings: BackupSettings & { readonly file: string },
   host: Host,
   signal: AbortSignal,
-): Promise<void> {
-  const { file, dataDir, keyFile, kubeconfig, context, keep } = settings
+): Promise<Taken> {
+  const { file, dataDir, keyFile, kubeconfig, context } = settings
   const path = await archivePath(file, Date.now())
   const seal = keyFile === undefined ? undefined : await newSeal(await passphraseIn(keyFile))
+  let shown = 0
   const take = async (archive: AsyncIterable<Buffer>): Promise<void> => {
     let [expected, objects] = [0, 0]
     const { header, ...content } = await named(
@@ -90,6 +103,7 @@ async function takeOne(
       }),
     )
     const { revision, takenAt, sealed, outside } = header
+    shown = revision
     const found = { kind: 'Backup', file: path, ...content, revision, takenAt, keys: sealed?.names ?? [], outside }
     const line = `wrote ${path}: ${content.objects} objects as of revision ${revision}, ${shownSize(content.bytes)}; ${keysLine(header)}`
     await printFound({ ...settings }, [line], found, host)
@@ -101,11 +115,22 @@ async function takeOne(
     signal.throwIfAborted()
     throw error
   }
-  if (keep === undefined) return
-  const gone = await keepNewest(file, { keep, last: basename(path) }).catch(error => {
+  return { path, revision: shown }
+}
+
+async function removeOlder(
+  folder: string,
+  { keep, path, revision }: Taken & { keep: number },
+  host: Host,
+): Promise<void> {
+  const { gone, foreign } = await keepNewest(folder, { keep, last: basename(path), revision }).catch(error => {
     throw new Error(`${path} is whole, and older archives cannot be removed: ${messageOf(error)}`, { cause: error })
   })
   if (gone.length > 0) host.err(`removed ${gone.join(', ')}`)
+  if (foreign.length > 0)
+    host.err(
+      `kept ${foreign.length} archives of revisions beyond ${revision}, such as ${foreign[0]}: they are of another server, or this one has lost data`,
+    )
 }
 
 type Take = (archive: AsyncIterable<Buffer>) => Promise<void>

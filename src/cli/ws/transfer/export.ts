@@ -61,7 +61,7 @@ export async function exportSpace(options: ExportOptions, terminal: Terminal, ar
       takenAt: new Date().toISOString(),
       program: `orrery ${programVersion().version}`,
       ...(selector !== undefined && { selector }),
-      secrets: withSecrets,
+      secrets: secrets === 0,
     }
     const bytes = exportText({ head, objects }, output)
     if (file === undefined) terminal.out(bytes.toString().trimEnd())

@@ -17,6 +17,7 @@ export interface ExportHead {
   readonly takenAt: string
   readonly program: string
   readonly selector?: string
+  /** Whether all Secrets of the space are in it that go to another one. */
   readonly secrets: boolean
 }
 
@@ -87,7 +88,10 @@ export async function readExport(path: string): Promise<ExportFile> {
       `it has ${rest.length} objects, and its end counts ${String(end.objects)}: correct the count where you edited it, or export again`,
     )
   const odd = rest.findIndex(object => !isObject(object))
-  if (odd >= 0) throw fault(`document ${odd + 2} is no object with apiVersion, kind and metadata.name`)
+  if (odd >= 0)
+    throw fault(
+      `document ${odd + 2} is no object with apiVersion, kind and metadata.name, and owners that have all three`,
+    )
   const { path: from = '', type = '', takenAt = '', program = '', selector, secrets } = head as Partial<ExportHead>
   return {
     head: {
@@ -144,6 +148,16 @@ function isObject(value: unknown): value is KubeObject {
     typeof value.apiVersion === 'string' &&
     typeof value.kind === 'string' &&
     isRecord(value.metadata) &&
-    typeof value.metadata.name === 'string'
+    typeof value.metadata.name === 'string' &&
+    areOwners(value.metadata.ownerReferences ?? [])
+  )
+}
+
+function areOwners(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      owner => isRecord(owner) && [owner.apiVersion, owner.kind, owner.name].every(part => typeof part === 'string'),
+    )
   )
 }

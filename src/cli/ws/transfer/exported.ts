@@ -11,6 +11,7 @@ import { waveOf } from '../../../placement/content/wave.ts'
 import { isServersObject } from '../../../placement/select/eligibility.ts'
 import { MARKS } from '../../../placement/words/marks.ts'
 import {
+  CLUSTER_FINALIZER,
   COMBINED_STATUSES,
   EDGE_PLACEMENTS,
   EDGE_SYNC_CONFIGS,
@@ -66,6 +67,7 @@ export function stays(kind: GroupResource, object: KubeObject): boolean {
 export function exported(object: KubeObject): KubeObject {
   const { status: _reported, ...described } = withoutServerFields(asDescribed(object))
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = object.metadata
+  const others = finalizers?.filter(finalizer => finalizer !== CLUSTER_FINALIZER)
   const owners = ownerReferences?.map(({ uid: _here, ...owner }) => owner)
   return {
     ...described,
@@ -74,7 +76,7 @@ export function exported(object: KubeObject): KubeObject {
       ...(namespace !== undefined && { namespace }),
       ...kept('labels', labels, key => !isServersKey(key)),
       ...kept('annotations', annotations, goesToAnother),
-      ...(finalizers && finalizers.length > 0 && { finalizers }),
+      ...(others && others.length > 0 && { finalizers: others }),
       ...(owners && owners.length > 0 && { ownerReferences: owners as never }),
     },
   }

@@ -41,6 +41,7 @@ interface Step {
 interface Plan {
   readonly steps: readonly Step[]
   readonly faults: readonly string[]
+  readonly notes: readonly string[]
   /** Uids of objects that are there, by {@link idOf}. */
   readonly uids: Map<string, string>
 }
@@ -72,6 +73,9 @@ export async function importSpace(
         `nothing was written into ${path}; this is in the way of the export of ${from}:\n${shortened(plan.faults)}`,
       )
     }
+    for (const note of plan.notes) terminal.err(`Note: ${note}`)
+    if (!head.secrets)
+      terminal.err('Note: Secrets of the exported space are not in the file: "export --with-secrets" takes them along')
     const missing = plan.steps.filter(({ isThere }) => !isThere)
     const isDry = options.dryRun === true
     if (isDry) for (const { name } of missing) terminal.out(`${name} would be created`)
@@ -120,23 +124,30 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
   await kinds.look()
   const there = await standing(space, kinds, objects)
   const defined = new Set(objects.flatMap(definedKinds))
-  const faults: string[] = []
+  const inFile = new Set(objects.map(idOfObject))
+  const [faults, notes]: [string[], string[]] = [[], []]
   const asked: Step[] = []
+  const differing: Step[] = []
   const ids = new Set<string>()
-  const steps = objects.map((object): Step => {
-    const { namespace, name = '' } = object.metadata
-    const id = idOfObject(object)
-    const shownName = `${object.kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+  const steps = objects.map((described): Step => {
+    const { namespace, name = '' } = described.metadata
+    const id = idOfObject(described)
+    const shownName = `${described.kind} ${namespace === undefined ? name : `${namespace}/${name}`}`
+    const isNowhere = (owner: OwnerReference): boolean =>
+      !ownerIds(described, owner).some(ownerId => inFile.has(ownerId) || there.has(ownerId))
+    const lacking = described.metadata.ownerReferences?.filter(isNowhere) ?? []
+    for (const { kind, name } of lacking)
+      notes.push(`${shownName} comes without its owner, ${kind} ${name}, which is not there`)
+    const object = withoutOwners(described, lacking)
     const resource = kinds.of(object)
     const group = parseApiVersion(object.apiVersion)?.group ?? ''
     const before = there.get(id)
     const place = placeOf(resource ?? { group, resource: '' }, object)
     const step = { object, id, name: shownName, place, isThere: before !== undefined }
     if (ids.has(id)) faults.push(`${shownName}: the file has it twice`)
-    else if (before !== undefined && !equalJson(exported(before), object))
-      faults.push(
-        `${shownName}: it is there with another content; delete one of the two, or import into an empty space`,
-      )
+    else if (before?.metadata.deletionTimestamp !== undefined)
+      faults.push(`${shownName}: it is being deleted; wait until it is gone`)
+    else if (before !== undefined && !equalJson(exported(before), object)) differing.push(step)
     else if (resource === undefined && !defined.has(`${group}|${object.kind}`))
       faults.push(
         `${shownName}: the space serves no ${object.apiVersion} ${object.kind}; make a space of the type of the exported one`,
@@ -144,6 +155,10 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
     else if (before === undefined && resource !== undefined) asked.push(step)
     ids.add(id)
     return step
+  })
+  await atMost(AT_ONCE, differing, async ({ object, id, name }) => {
+    if (await saysTheSame(space, kinds.of(object)!, { object, before: there.get(id)! })) return
+    faults.push(`${name}: it is there with another content; delete one of the two, or import into an empty space`)
   })
   if (faults.length === 0)
     await atMost(
@@ -160,7 +175,37 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
       },
     )
   const uids = new Map([...there].map(([id, { metadata }]) => [id, metadata.uid ?? '']))
-  return { steps: steps.sort((a, b) => comparePlaces(a.place, b.place)), faults, uids }
+  return { steps: steps.sort((a, b) => comparePlaces(a.place, b.place)), faults, notes, uids }
+}
+
+/** Whether the server would make of an object what is there. It fills in what an edited file, or one of an older server, leaves out. */
+async function saysTheSame(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  { object, before }: { object: KubeObject; before: KubeObject },
+): Promise<boolean> {
+  const standing = exported(before)
+  if (!equalJson(standing.metadata.ownerReferences, object.metadata.ownerReferences)) return false
+  const { ownerReferences, uid } = before.metadata
+  const metadata = {
+    ...object.metadata,
+    ...(uid !== undefined && { uid }),
+    ...(ownerReferences && { ownerReferences }),
+  }
+  try {
+    const after = await space.update(resource, { ...object, metadata }, { ...MANAGER, dryRun: true })
+    return equalJson(exported(after), standing)
+  } catch (error) {
+    if (isStatusError(error)) return false
+    throw error
+  }
+}
+
+function withoutOwners(object: KubeObject, lacking: readonly OwnerReference[]): KubeObject {
+  if (lacking.length === 0) return object
+  const { ownerReferences = [], ...metadata } = object.metadata
+  const left = ownerReferences.filter(owner => !lacking.includes(owner))
+  return { ...object, metadata: { ...metadata, ...(left.length > 0 && { ownerReferences: left }) } }
 }
 
 /** Whether the server can judge it before the others are made: not without its Namespace, and no Pod without its account and class. */
@@ -232,14 +277,15 @@ async function make(
       if (owner !== undefined) await makeOne(owner)
     }
     if (step.isThere) return
-    const ownerReferences = owners.flatMap(owner => {
-      const uid = idsOf(owner)
-        .map(id => uids.get(id))
-        .find(Boolean)
-      if (uid !== undefined) return [{ ...owner, uid }]
-      terminal.err(`Note: ${step.name} is made without its owner, ${owner.kind} ${owner.name}, which is not there`)
-      return []
-    })
+    const ownerReferences = owners.map(owner => ({
+      ...owner,
+      uid: idsOf(owner).flatMap(id => uids.get(id) ?? [])[0] ?? '',
+    }))
+    const lacking = ownerReferences.find(({ uid }) => uid === '')
+    if (lacking !== undefined) {
+      failures.push(`${step.name}: its owner, ${lacking.kind} ${lacking.name}, was not made`)
+      return
+    }
     const { ownerReferences: _named, ...metadata } = step.object.metadata
     const object = { ...step.object, metadata: { ...metadata, ...(ownerReferences.length > 0 && { ownerReferences }) } }
     try {
@@ -255,7 +301,7 @@ async function make(
   }
   for (const step of steps.filter(({ object }) => object.kind === 'CustomResourceDefinition')) {
     await makeOne(step)
-    await established(space, step.object.metadata.name ?? '', terminal)
+    if (uids.has(step.id)) await established(space, step.object.metadata.name ?? '', terminal)
   }
   await kinds.look()
   for (const step of steps.filter(({ place: [stage] }) => stage < PLACEMENTS)) await makeOne(step)

@@ -317,6 +317,10 @@ t.test('a signal ends a backup, which leaves nothing, and one that goes on for e
   await always.said('wrote ')
   t.equal(await always.end(), 0)
   t.match(readdirSync(archives), [/^orrery-.*\.orrery$/])
+  mkdirSync(join(archives, 'orrery-20200101T000000Z.orrery'))
+  const hindered = new Command(t, [...args, '--every', '6h', '--keep', '1'])
+  await hindered.said('older archives cannot be removed')
+  t.equal(await hindered.end(), 0, 'it goes on at its pace')
   t.match(await run('backup', archives, '--every', '6h', '--data-dir', join(dir, 'none')), {
     code: 1,
     err: /no data dir/,
