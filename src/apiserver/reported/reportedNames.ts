@@ -17,8 +17,15 @@ export interface Names {
 /** Spaces that a reader of several is served, and since when. */
 interface Served {
   readonly spaces: string
-  readonly isWhole: boolean
   readonly since: Revision
+}
+
+/** A reader may have a right to list in a space, and none to watch there: each verb has its spaces. */
+interface ServedReader {
+  /** Whether none was left out of the last answer that was not known. */
+  readonly isWhole: boolean
+  readonly lists: Served | undefined
+  readonly watches: Served | undefined
 }
 
 /** Readers of several spaces, each with a kind. */
@@ -33,7 +40,8 @@ export class ReportedNames {
     entries: MAX_NAMES,
     weight: { limit: MAX_NAMES, of: ({ byMailbox }) => byMailbox.size + 1 },
   })
-  readonly #served = new BoundedCache<string, Served>(MAX_READERS)
+  /** By a digest: clients choose the length of what they ask for. */
+  readonly #served = new BoundedCache<string, ServedReader>(MAX_READERS)
 
   /** `clusters`: those of the reading, which is a space's or of one of its locations, as of `revision`. The same object for the same names. */
   of(reading: string, clusters: readonly ReportedCluster[], revision: Revision): Names {
@@ -48,24 +56,39 @@ export class ReportedNames {
 
   /**
    * Revision since which a reader of several spaces is served these. `isWhole`: none was left out that was not known.
-   * @param reader the user and the kind
+   * @param reader the user, and all that its rights depend on but the verb
    */
-  servedSince(reader: string, spaces: Iterable<string>, isWhole: boolean, revision: Revision): Revision {
-    const id = createHash('sha256')
-      .update([...spaces].sort().join())
-      .digest('base64')
-    const known = this.#served.get(reader)
-    if (known?.spaces === id) return known.since
+  servedSince(
+    { reader, isWatch }: { reader: string; isWatch: boolean },
+    { spaces, isWhole }: { spaces: Iterable<string>; isWhole: boolean },
+    revision: Revision,
+  ): Revision {
+    const key = digestOf(reader)
+    const known = this.#served.get(key)
+    const { lists, watches } = known ?? {}
     // a space becomes known without a revision of its own
-    const since = known?.isWhole === false ? revision + 1 : revision
-    this.#served.set(reader, { spaces: id, isWhole, since })
-    return since
+    const now = {
+      spaces: digestOf([...spaces].sort().join()),
+      since: known?.isWhole === false ? revision + 1 : revision,
+    }
+    const before = isWatch ? (watches ?? lists) : lists
+    const served = before?.spaces === now.spaces ? before : now
+    // a watch goes on from a list: after a list of other spaces it is compared with that one
+    const kept = isWatch
+      ? { lists, watches: served }
+      : { lists: served, watches: served === lists ? watches : undefined }
+    this.#served.set(key, { isWhole, ...kept })
+    return served.since
   }
 
   clear(): void {
     this.#served.clear()
     this.#kept.clear()
   }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
 }
 
 /** `undefined`: a name is another's now, or too many are of the past. */

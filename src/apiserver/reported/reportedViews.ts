@@ -4,7 +4,7 @@
  * endpoints are those of all spaces, over other kinds and another reader.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
-import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { age } from '../../kinds/printers/duration.ts'
 import type { Column } from '../../kinds/printers/printer.ts'
@@ -13,7 +13,6 @@ import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placem
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Revision } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
-import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS } from '../auth/users.ts'
 import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
 import { discoveryPaths } from '../discovery/discoveryPaths.ts'
@@ -25,6 +24,7 @@ import { type PathEntry, Paths } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
 import { openApiPaths } from '../openapi/routes.ts'
+import { nameAware } from '../request/requestInfo.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
 import { KeptReports } from './keptReports.ts'
 import { MarkLog } from './markLog.ts'
@@ -113,7 +113,7 @@ export class ReportedViews implements ReportedDesk {
 
   /** View of all clusters of a space, or of all spaces that a user may read. */
   async #serveMerged(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
-    const { info, user, space } = authorized
+    const { info, space } = authorized
     const { authorizer, work: turns, openAccess } = this.#services
     const work = turns.begin({ owner: space })
     const [places, kinds] = [this.#known(), this.#kinds]
@@ -129,7 +129,7 @@ export class ReportedViews implements ReportedDesk {
     const kind = info.resource
     const alike = spaces.alike(kind)
     const merged: Services = {
-      ...this.#overSpaces(alike, rights && this.#servedSince(user, kind, alike, spaces.unknown === 0)),
+      ...this.#overSpaces(alike, rights && this.#servedSince(authorized, alike, spaces.unknown === 0)),
       openAccess: {
         hold: (permission, end) =>
           spaces.hold(
@@ -212,16 +212,13 @@ export class ReportedViews implements ReportedDesk {
     return new ReportedReader({ reader, sources, log: this.#log! })
   }
 
-  #servedSince(
-    { name, groups, extra }: UserInfo,
-    { group, resource }: GroupResource,
-    spaces: readonly SpaceClusters[],
-    isWhole: boolean,
-  ): Revision {
-    // accounts of several spaces may have one name
-    const reader = JSON.stringify([name, groups, extra?.[EXTRAS.clusterName], group, resource])
-    const ids = spaces.map(({ space }) => space)
-    return this.#names.servedSince(reader, ids, isWhole, this.#services.reader.revision)
+  #servedSince({ info, user }: AuthorizedRequest, spaces: readonly SpaceClusters[], isWhole: boolean): Revision {
+    const { name, groups, extra } = user
+    const { group, resource, namespace, name: object } = nameAware(info, info.resource!)
+    // accounts of several spaces may have one name; rights may be those in a namespace, or to one object
+    const reader = JSON.stringify([name, groups, extra?.[EXTRAS.clusterName], group, resource, namespace, object])
+    const served = { spaces: spaces.map(({ space }) => space), isWhole }
+    return this.#names.servedSince({ reader, isWatch: info.verb === 'watch' }, served, this.#services.reader.revision)
   }
 
   #scopeWithin(space: string): Services['watchScope'] {

@@ -21,6 +21,8 @@ export class ServedSpaces {
   readonly #readable: ReadonlySet<string>
   #known: readonly SpaceClusters[] = []
   readonly #unknown = new Set<string>()
+  /** Ids of those that were alike; `''`: none. */
+  #served = ''
 
   private constructor(deps: ServedSpacesDeps, readable: ReadonlySet<string>) {
     this.#deps = deps
@@ -57,13 +59,18 @@ export class ServedSpaces {
 
   /** @throws StatusError NotFound: no space is alike in itself */
   alike(kind: GroupVersionResource): readonly SpaceClusters[] {
-    return this.#deps.kinds.alike(this.#known, kind)
+    const alike = this.#deps.kinds.alike(this.#known, kind)
+    this.#served = alike
+      .map(({ space }) => space)
+      .sort()
+      .join()
+    return alike
   }
 
-  /** The hold ends also when other spaces may be served. */
+  /** The hold ends also when other spaces than those that were {@link alike} may be served. A first look follows at once. */
   hold(kind: GroupVersionResource, end: () => void, begin: (end: () => void) => Held): Held {
     const { places, kinds } = this.#deps
-    const before = this.#idOf(kind)
+    const before = this.#served
     const held = begin(end)
     let refusal: unknown
     let isAwaited = false
@@ -71,7 +78,7 @@ export class ServedSpaces {
       isAwaited = false
       try {
         const now = await ServedSpaces.of(this.#readable, this.#deps)
-        if (now.unknown >= this.unknown && now.#idOf(kind) === before) return
+        if (now.unknown >= this.unknown && now.#servedNow(kind) === before) return
       } catch (error) {
         // the controllers begin again, which ends what is open
         if (isStatusError(error, 'ServiceUnavailable')) return
@@ -94,6 +101,7 @@ export class ServedSpaces {
         if (this.#unknown.has(space)) doubt()
       }),
     ]
+    doubt()
     return {
       get refusal() {
         return refusal ?? held.refusal
@@ -105,14 +113,13 @@ export class ServedSpaces {
     }
   }
 
-  /** The same for the same spaces; `''` where no definition is served. */
-  #idOf(kind: GroupVersionResource): string {
+  /** `''`: no definition is served. */
+  #servedNow(kind: GroupVersionResource): string {
     try {
-      const spaces = this.alike(kind).map(({ space }) => space)
-      return spaces.sort().join()
+      this.alike(kind)
     } catch (error) {
-      if (isStatusError(error, 'NotFound')) return ''
-      throw error
+      if (!isStatusError(error, 'NotFound')) throw error
     }
+    return this.#served
   }
 }

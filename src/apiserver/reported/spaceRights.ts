@@ -80,12 +80,15 @@ export async function spaceRights(
         const { identity } = permission
         held.push(access.hold({ space, identity, judge }, end))
       }
-      for (const space of rights.keys()) follow(space)
-      const unfollow = places.followClusters(space => {
+      const followNew = (space: string): void => {
         if (rights.has(space)) return
         rights.set(space, 'unseen')
         follow(space)
-      })
+      }
+      for (const space of rights.keys()) follow(space)
+      const unfollow = places.followClusters(followNew)
+      // those that came while the watch was prepared
+      for (const space of places.spaces()) followNew(space)
       return {
         get refusal() {
           return held.find(({ refusal }) => refusal !== undefined)?.refusal

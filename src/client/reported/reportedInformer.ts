@@ -27,6 +27,8 @@ export const reportedInformer: ReportedInformerOf = async <T extends ReportedObj
   if (read === undefined) throw new Error(`context ${loaded.context} of ${kubeconfig} names no space: set "space"`)
   // the context may name the view itself
   const base = loaded.base.replace(new RegExp(`${VIEWS}$`), '')
+  if (base.includes(`${VIEWS}/`))
+    throw new Error(`${base} is the view of one location: use the view of its space, or the address of the server`)
   if (leadsThroughHost(base))
     throw new Error(`${base} leads through a host cluster, which has no reports: use the address of the server`)
   const server = `${base}${VIEWS}${spacePath(base, read)}`

@@ -89,11 +89,13 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
       case 'opened':
         for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
         break
-      case 'known':
-        unschedulable.opened(mailboxes.get(name)!)
+      case 'known': {
+        const opened = mailboxes.get(name)
+        if (opened) unschedulable.opened(opened)
         checks.ask(name)
         readiness.moreIsKnown()
         break
+      }
       case 'gate':
         checks.ask(name)
         break

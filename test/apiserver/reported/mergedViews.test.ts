@@ -339,3 +339,22 @@ t.test('a watch ends with its space', async t => {
     .delete({ group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }, { name: 'd-wmw' })
   t.same(await watch.rest(), [])
 })
+
+t.test('a tenant that lets a reader list, and not watch, ends no watch of other spaces', async t => {
+  const across = '/services/reported/clusters/*'
+  const maps = (...verbs: string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }]
+  const scanner = person(admin, 'scanner')
+  await grant(admin, a, 'scanner', maps('list', 'watch'))
+  await grant(admin, b, 'scanner', maps('list'))
+  const begun = async (x: string): Promise<Watch> => {
+    const { metadata } = await scanner.ok(scanner.get(`${across}${ALL_MAPS}`))
+    await ofB.patch(MAPS, { namespace: 'theirs', name: 'plans' }, 'merge', { data: { x } })
+    await center.settled()
+    return await scanner.watch(`${across}${ALL_MAPS}?watch=1&resourceVersion=${metadata.resourceVersion}`)
+  }
+  t.match(await (await begun('8')).rest(), [{ type: 'ERROR', object: { code: 410 } }], 'other spaces than the list')
+  const watch = await begun('9')
+  t.teardown(() => watch.close())
+  await ofA.patch(MAPS, { namespace: 'app', name: 'solo' }, 'merge', { data: { x: '9' } })
+  t.same(await told(watch, 1), ['MODIFIED solo imw.oslo'])
+})

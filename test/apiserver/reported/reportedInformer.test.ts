@@ -116,4 +116,10 @@ t.test('spaces that are read together are told apart', async t => {
 t.test('a context without a space, or without a file, is refused at once', async t => {
   await t.rejects(started({}), /context base of .* names no space: set "space"/)
   await t.rejects(started({ kubeconfig: '/nowhere', space: 'x' }), /nowhere/)
+  const server = 'https://center:6443/services/reported/clusters/root:a-wmw/locations/imw.rome'
+  const named = { clusters: [{ name: 'c', cluster: { server } }], users: [{ name: 'u', user: { token: 't' } }] }
+  const contexts = [{ name: 'one', context: { cluster: 'c', user: 'u' } }]
+  const folder = t.testdir({ one: JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...named, contexts }) })
+  const one = { kubeconfig: `${folder}/one`, context: 'one', space: 'root:a-wmw' }
+  await t.rejects(started(one), /is the view of one location/, 'below it is no other view')
 })

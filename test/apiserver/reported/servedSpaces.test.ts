@@ -41,12 +41,19 @@ function world() {
   return { places, set, listeners, deps: { places, kinds, work } as never }
 }
 
+/** Revision since which a reader is served spaces. */
+function sinceOf(names: ReportedNames) {
+  return (reader: string, verb: 'list' | 'watch', spaces: string[], revision: number, isWhole = true): number =>
+    names.servedSince({ reader, isWatch: verb === 'watch' }, { spaces, isWhole }, revision)
+}
+
 t.test('one that is not known is left out and counted, and its watch ends when it is known', async t => {
   const { set, deps, listeners } = world()
   set('a', [clusterOf('paris')])
   set('b', undefined)
   const served = await ServedSpaces.of(new Set(['a', 'b']), deps)
   t.same([served.known.map(({ space }) => space), served.unknown], [['a'], 1])
+  served.alike(KIND)
   const ended = new Promise<void>(resolve => {
     const end = (): void => {
       t.match(held.refusal, { reason: 'Expired' })
@@ -65,18 +72,49 @@ t.test('one that is not known is left out and counted, and its watch ends when i
 
 t.test('a watch from a list without a space is refused once that is served, at whatever revision', t => {
   const names = new ReportedNames()
-  t.equal(names.servedSince('lea', ['a'], false, 7), 7)
-  const since = names.servedSince('lea', ['a', 'b'], true, 7)
+  const served = sinceOf(names)
+  t.equal(served('lea', 'list', ['a'], 7, false), 7)
+  const since = served('lea', 'watch', ['a', 'b'], 7)
   const { places, set } = world()
   set('a', [])
   const spaces = new Set(['a', 'b'])
   const sources = new ReportedSources({ places, names, kept: {}, reader: { revision: 7 }, spaces, since } as never)
   t.throws(() => sources.now(7), /other spaces are served, since/)
-  t.equal(names.servedSince('lea', ['b', 'a'], true, 9), since, 'the same spaces')
-  t.equal(names.servedSince('max', ['b', 'a'], true, 9), 9, 'of another reader')
-  t.equal(names.servedSince('lea', ['a'], true, 10), 10)
-  t.equal(names.servedSince('lea', ['a', 'b'], true, 11), 11, 'again since')
+  t.equal(served('lea', 'watch', ['b', 'a'], 9), since, 'the same spaces')
+  t.equal(served('max', 'watch', ['b', 'a'], 9), 9, 'of another reader')
+  t.equal(served('lea', 'watch', ['a'], 10), 10)
+  t.equal(served('lea', 'watch', ['a', 'b'], 11), 11, 'again since')
   t.end()
+})
+
+t.test('a tenant that lets a reader list, and not watch, ends no watch of other spaces', t => {
+  const served = sinceOf(new ReportedNames())
+  const [lists, watches] = [
+    (revision: number) => served('lea', 'list', ['a', 'b'], revision),
+    (revision: number) => served('lea', 'watch', ['a'], revision),
+  ]
+  t.equal(lists(7), 7)
+  t.equal(watches(8), 8, 'what both have in common is not known yet: the list is read again')
+  t.equal(lists(9), 7)
+  t.equal(watches(10), 8, 'and the watch goes on from there')
+  t.equal(served('lea', 'list', ['a'], 11), 11)
+  t.equal(lists(12), 12)
+  t.equal(served('lea', 'watch', ['a', 'b'], 13), 12, 'one from before another list lacks a space')
+  t.end()
+})
+
+t.test('a space that becomes known before the watch is held ends it, too', async t => {
+  const { set, deps } = world()
+  set('a', [clusterOf('paris')])
+  set('b', undefined)
+  const served = await ServedSpaces.of(new Set(['a', 'b']), deps)
+  served.alike(KIND)
+  set('b', [clusterOf('bern')])
+  const ended = Promise.withResolvers<void>()
+  const held = served.hold(KIND, ended.resolve, () => HELD)
+  await ended.promise
+  t.match(held.refusal, { reason: 'Expired' })
+  held.release()
 })
 
 t.test('a space that changes leaves the mailboxes of the others as they are', t => {

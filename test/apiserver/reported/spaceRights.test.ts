@@ -15,7 +15,8 @@ t.test('others get their turn between two spaces, and while a watch begins', asy
     mayAccessSpace: (_user: unknown, space: string) => space !== 'closed',
     authorize: ({ space }: { space: string }) => ({ allowed: space === 'mine', reason: '' }),
   }
-  const places = { spaces: () => ['mine', 'refused', 'closed'], followClusters: () => () => {} }
+  const known = ['mine', 'refused', 'closed']
+  const places = { spaces: () => known, followClusters: () => () => {} }
   const info = parseRequest('GET', '/services/reported/clusters/*/api/v1/configmaps?watch=1')
   const authorized = { info, user: { name: 'policy', groups: ['system:authenticated'] }, space: '*' }
   const rights = await spaceRights({ authorizer, places, work } as never, authorized)
@@ -32,4 +33,10 @@ t.test('others get their turn between two spaces, and while a watch begins', asy
   await Promise.all(judged)
   t.same([judged.length, rests], [4, 6])
   held.release()
+  known.push('new')
+  judged.length = 0
+  const later = rights.hold(access, permission, () => {})
+  await Promise.all(judged)
+  t.equal(judged.length, 5, 'a space that came meanwhile is followed, too')
+  later.release()
 })

@@ -32,8 +32,12 @@ export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailb
     if (!isStatusError(error, 'NotFound')) throw error
     if (join.isChosen(mailbox.name)) await api.create(SYNCER_CONFIGS, createdSyncerConfig(spec), options)
   }
-  const before = mailbox.share?.crowded ?? []
+  const known = mailbox.share
+  const before = known?.crowded ?? []
   deps.records.setShare(mailbox, share)
+  // definitions count for those that ask for the kind
+  if (known?.digest !== share.digest && mailbox.definitions.size > 0)
+    deps.tasks.reportAll(join.placementsOf(mailbox.name))
   if (equalJson(before, share.crowded)) return
   // their upsync sets find room now, or no longer
   deps.tasks.reportAll([...before, ...share.crowded])

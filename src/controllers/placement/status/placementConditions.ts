@@ -18,7 +18,7 @@ export interface Findings {
   /** Why not all of its StatusCollectors work; `undefined`: it names none. */
   readonly collected: Reason | 'all' | undefined
   /** Kinds that clusters define otherwise than the placement requires; `undefined`: there are none. */
-  readonly definitions: Reason | undefined
+  readonly definitions: Reason | 'unknown' | undefined
   /** Why not all of its associated objects are reported; `undefined`: it asks for none. */
   readonly associated: Reason | 'all' | undefined
   /** The placement was not looked at before in this run. */
@@ -48,8 +48,8 @@ function foundIn(
   })
   if (withheld) conditions.push({ type: STATUS_WITHHELD, status: 'True', ...withheld })
   else if (known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
-  if (definitions) conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
-  else if (known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
+  if (typeof definitions === 'object') conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
+  else if (!definitions && known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
   conditions.push(...wishCondition(STATUS_COLLECTED, collected, known))
   conditions.push(...wishCondition(ASSOCIATED_REPORTED, associated, known))
   return conditions

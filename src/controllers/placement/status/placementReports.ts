@@ -53,7 +53,7 @@ export interface PlacementReportsDeps {
   /** Why some of its StatusCollectors do not work. */
   uncollected: (space: string, placement: string) => Reason | undefined
   /** Kinds that it asks of clusters, and that these define otherwise. */
-  definitions: (space: string, placement: string) => Reason | undefined
+  definitions: (space: string, placement: string) => Reason | 'unknown' | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Events about what authors have to act on. */
