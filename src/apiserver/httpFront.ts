@@ -8,6 +8,7 @@ import { hostFront } from './aggregated/hostFront.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { servingThreads } from './apiThreadOptions.ts'
 import type { Assembly } from './assembly.ts'
+import { hidesContent } from './authority/contentRules.ts'
 import { reportLimit } from './authority/reportLimit.ts'
 import { backupPath } from './backup/backupPath.ts'
 import { restorationPath } from './backup/restorationPath.ts'
@@ -159,6 +160,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     store,
     epochs: assembly.epochs,
     random: Math.random,
+    hides: hidesContent,
     reading: (space, user, syncer) => {
       const ends = [outcomes.reading(space, user, syncer), liveQuestions.reading(space, user, syncer.send)]
       return () => {

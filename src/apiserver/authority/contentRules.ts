@@ -2,13 +2,15 @@
  * Contents of placement revisions are for the server alone, and no role changes that. They may be Secrets that are deleted in the space
  * by now.
  */
+import type { GroupResource } from '../../apimachinery/object.ts'
 import { EDGE_GROUP, PLACEMENT_CONTENTS } from '../../placement/words/placement.ts'
-import type { BuiltinRules, Decision } from '../auth/types.ts'
+import type { BuiltinRules, Decision, UserInfo } from '../auth/types.ts'
+import { effectiveUser, GROUPS } from '../auth/users.ts'
 
 const DENIED: Decision = {
   allowed: false,
   reason:
-    'the server alone reads and writes the contents of revisions; see PlacementRevisions, and `kubectl kubestellar history`',
+    'the server alone reads and writes the contents of revisions; see PlacementRevisions, and `kubectl kubestellar rollout history`',
 }
 
 /** The rules of the server, and this one. */
@@ -16,7 +18,16 @@ export function withContentRules(rules: BuiltinRules): BuiltinRules {
   return {
     decide(attributes) {
       const { group, resource } = attributes.resource ?? {}
-      return group === EDGE_GROUP && resource === PLACEMENT_CONTENTS.resource ? DENIED : rules.decide(attributes)
+      return isContent({ group, resource }) ? DENIED : rules.decide(attributes)
     },
   }
+}
+
+/** Whether a stream of all that a space holds leaves out a kind for this reader. */
+export function hidesContent(user: UserInfo, space: string, kind: GroupResource): boolean {
+  return isContent(kind) && !effectiveUser(user, space).groups.includes(GROUPS.masters)
+}
+
+function isContent({ group, resource }: { group?: string | undefined; resource?: string | undefined }): boolean {
+  return group === EDGE_GROUP && resource === PLACEMENT_CONTENTS.resource
 }

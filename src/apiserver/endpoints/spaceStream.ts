@@ -47,6 +47,8 @@ export interface SpaceStreamDeps {
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
+  /** Whether objects of a kind are not for this reader, whatever else they may read of the space. Default: none are. */
+  hides?: ((user: UserInfo, space: string, kind: GroupResource) => boolean) | undefined
   /** Ends what is open and may not be any more. */
   openAccess: Pick<OpenAccess, 'hold'>
   /** Called at the start of a reading of a space, which it may refuse; its answer is called at the end. */
@@ -175,6 +177,7 @@ export async function runSpaceStream(
   }
   const eventOf = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   const lines = new EventLines(deps.forms, plan.known)
+  const { hides } = deps
   try {
     const { protocols, session } = plan
     ended = deps.reading?.(plan.space, user, { protocols, session, send: ask })
@@ -183,7 +186,8 @@ export async function runSpaceStream(
     const isBookmarked = plan.asksProtocol || plan.after !== undefined
     if (isBookmarked && !(await sink.write([bookmark(plan.after ?? 0)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, eventOf })) {
-      if (!(await writeEach(sink, events, ({ type, stored }) => lines.of(type, stored)))) return
+      const shown = hides ? events.filter(({ stored }) => !hides(user, plan.space, stored.key)) : events
+      if (!(await writeEach(sink, shown, ({ type, stored }) => lines.of(type, stored)))) return
       if (synced && !(await sink.write([bookmark(revision, true)]))) return
       sendWhenCaughtUp()
     }

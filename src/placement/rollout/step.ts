@@ -273,7 +273,9 @@ class Stepping {
       return { verdict: strategy.onFailure === 'Rollback' ? 'rollback' : 'failed', ...this.#failed }
     if (there.length === 0 && this.#seen.length > 0)
       return { verdict: 'waiting', reason: 'ClustersAway', message: `all ${this.#seen.length} clusters are away` }
-    if (!there.some(({ progress }) => IS_OPEN.has(progress))) return { verdict: 'done', reason: 'Done', message: so }
+    const isOver = !there.some(({ progress }) => IS_OPEN.has(progress))
+    if (isOver && this.#failed) return { verdict: 'failed', ...this.#failed }
+    if (isOver) return { verdict: 'done', reason: 'Done', message: so }
     if (paused && !urgent)
       return { verdict: 'paused', reason: 'RolloutPaused', message: `${so}; nothing begins until it is resumed` }
     if (this.#start.size > 0 || those('running').length > 0)

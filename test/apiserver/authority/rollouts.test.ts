@@ -65,6 +65,14 @@ t.test('contents of revisions are for nobody but the server, whatever roles say'
   t.match(await alice.get('/api/v1/secrets'), { code: 200 })
   for (const answer of [await alice.get(url), await alice.get(`${url}/c`), await alice.delete(`${url}/c`)])
     t.match(answer, { code: 403, body: { message: /the server alone reads/ } })
+  const streamed = async (as: typeof api) => {
+    const watch = await as.watch('/services/stream/clusters/root:shop')
+    const lines = await watch.until(({ type, synced }) => type === 'BOOKMARK' && synced === true)
+    watch.close()
+    return lines.filter(({ resource }) => resource === 'placementcontents').length
+  }
+  t.equal(await streamed(api.as(ALICE)), 0, 'a stream of all that the space holds leaves them out')
+  t.equal(await streamed(api), 1)
   t.match(await shop.get(`${url}/c`), { code: 200 }, 'who runs the server may look')
   await shop.delete(`${RBAC}/clusterrolebindings/all`)
 })

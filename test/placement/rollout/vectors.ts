@@ -467,6 +467,13 @@ export const VECTORS: readonly Vector[] = [
     expect: { start: ['b'], verdict: 'running', states: { a: 'Failed' } },
   },
   {
+    name: 'an urgent rollout that fails everywhere is not done',
+    strategy: progressive({ maxConcurrency: 1 }),
+    clusters: { a: BROKEN, b: BROKEN },
+    urgent: true,
+    expect: { start: [], verdict: 'failed', reason: 'TooManyFailures', message: '2 of 2 clusters failed' },
+  },
+  {
     name: 'a clock that was set back makes no soak endless',
     strategy: progressive({ maxConcurrency: 1, minSuccessTime: '5m' }),
     clusters: { a: { has: [2, 'healthy', -86_400, -86_500] }, b: OLD },

@@ -30,7 +30,7 @@ export const ROLLOUT: PluginCommand = {
       summary: 'show the newest rollout of a placement cluster by cluster, or those of all placements',
       notes: `With --watch it ends when the rollout does. With -f it waits first until a revision has the objects of the files.
 
-Exit code 0: all clusters that are there have it and are healthy. Exit code 1: it failed, went back or was superseded.
+Exit code 0: all clusters that are there have it, and no more of them failed than maxFailures. Exit code 1: it failed, went back or was superseded.
 Exit code 2: it could not be found out. Exit code 3: it is on its way, paused or waits, or the time is over.`,
       mistaken: TROUBLE,
       flags: [
@@ -69,13 +69,14 @@ Exit code 2: it could not be found out. Exit code 3: it is on its way, paused or
     {
       line: 'undo <placement>',
       summary: 'bring the clusters back to the last finished revision before this one, and hold them there',
-      notes: 'The objects of the space stay as they are. Later edits make revisions, which clusters get after unpin.',
+      notes:
+        'The objects of the space stay as they are. After unpin the clusters get the newest revision, so edit the objects before.',
       flags: [...FLAGS, CONFIRM, REVISION],
       change: change('undo'),
     },
     {
       line: 'pin <placement>',
-      summary: 'hold the clusters at a revision, whatever is edited; default: the one that they have',
+      summary: 'hold the clusters at a revision, whatever is edited; default: the one of the newest rollout',
       flags: [...FLAGS, REVISION],
       change: change('pin'),
     },

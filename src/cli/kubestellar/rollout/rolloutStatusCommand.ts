@@ -1,4 +1,5 @@
 /** `kubectl kubestellar rollout status`: reads rollouts, or follows one until it ends. */
+import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { num, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { systemClock } from '../../../client/clock.ts'
@@ -7,7 +8,7 @@ import { CommandError } from '../../shell/commandError.ts'
 import { type Format, printDocument } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answers/answerSession.ts'
-import { comparing, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
+import { comparing, NO_CHANGE, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
 import { followAnswers } from '../answers/followAnswers.ts'
 import { objectsOf, resourceOf, whereTo } from '../answers/kubectlApply.ts'
 import { why } from '../answers/why/why.ts'
@@ -44,17 +45,26 @@ export async function rolloutStatusCommand(
         await print(all, options.output ?? 'text', terminal)
         return rolloutExit(all)
       }
-      const version = filename.length === 0 ? 0 : await appliedVersion(asked, placement, options, terminal)
-      return await statusOf({ asked, placement, version, options, terminal })
+      const applied = filename.length === 0 ? undefined : await appliedTo(asked, placement, options, terminal)
+      return await statusOf({ asked, placement, applied, options, terminal })
     })
   })
+}
+
+interface Applied {
+  /** The newest resourceVersion of all that was applied. */
+  readonly version: number
+  /** The same without the placement, of which its own status makes newer versions. */
+  readonly ofObjects: number
+  /** The generation of the placement's spec; 0 where the placement was not applied. */
+  readonly generation: number
 }
 
 interface Followed {
   readonly asked: Asked
   readonly placement: string
-  /** The resourceVersion that has to be in the revision. */
-  readonly version: number
+  /** Versions that the revision has to hold. */
+  readonly applied: Applied | undefined
   readonly options: RolloutStatusOptions
   readonly terminal: Terminal
 }
@@ -93,7 +103,8 @@ async function statusOf(followed: Followed): Promise<number> {
   } finally {
     cancel()
   }
-  if (code === UNFINISHED) terminal.err(`Error: after ${options.timeout} s the rollout has not come to its end`)
+  if (code === UNFINISHED && options.timeout !== undefined)
+    terminal.err(`Error: after ${options.timeout} s the rollout has not come to its end`)
   return code
 }
 
@@ -111,43 +122,60 @@ async function answerOf({ asked, placement, options: { revision } }: Followed): 
 }
 
 /** A rollout of an earlier revision than what was applied says nothing of that. So it is with one whose successor is about to begin. */
-async function exitOf({ asked, placement, version, options }: Followed, answer: RolloutsAnswer): Promise<number> {
+async function exitOf({ asked, placement, applied, options }: Followed, answer: RolloutsAnswer): Promise<number> {
   const [rollout] = answer.rollouts
   if (!rollout) return UNFINISHED
   if (options.revision === undefined && rollout.reason === NEWER_REVISION) return UNFINISHED
-  if (version === 0) return rolloutExit(answer)
+  if (!applied) return rolloutExit(answer)
   const revisions = await revisionsOf(asked.space, placement)
   const own = revisions.find(one => revisionOf(one) === rollout.revision)
-  const isIn = own !== undefined && Number(str(own, 'spec', 'resourceVersion')) >= version
-  return isIn ? rolloutExit(answer) : UNFINISHED
+  const isIn = own !== undefined && Number(str(own, 'spec', 'resourceVersion')) >= applied.version
+  if (isIn) return rolloutExit(answer)
+  const isAllIn =
+    rolloutExit(answer) === NO_CHANGE && hasAll(await asked.space.get(EDGE_PLACEMENTS, { name: placement }), applied)
+  return isAllIn ? NO_CHANGE : UNFINISHED
+}
+
+/** Whether all is rolled out that the placement has taken in: an edit that changes no content makes no revision. */
+function hasAll(placement: KubeObject, { ofObjects, generation }: Applied): boolean {
+  const { status } = placement
+  const isCovered = Number(str(status, 'observedResourceVersion')) >= ofObjects
+  const isDone = conditionOf(placement, 'RolledOut')?.status === 'True'
+  return isDone && isCovered && num(status, 'observedGeneration') >= generation
 }
 
 /** Reason of a superseded rollout. */
 const NEWER_REVISION = 'NewerRevision'
 
-/** The newest resourceVersion of those objects of the files that the placement selects. */
-async function appliedVersion(
+/** About those objects of the files that the placement selects. */
+async function appliedTo(
   asked: Asked,
   placement: string,
   options: RolloutStatusOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<Applied> {
   const { filename = [], recursive = false } = options
   const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
   const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
   const [resources, shared] = await Promise.all([asked.space.discover(), sharedFacts(asked)])
   if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
   const versions: number[] = []
+  let own: KubeObject | undefined
   for (const object of stored) {
     if (isPlacement(object)) {
-      if (object.metadata.name === placement) versions.push(versionOf(object))
+      if (object.metadata.name === placement) own = object
       continue
     }
     const resource = resourceOf(object, resources, asked.path)
     const { placements } = why(await gather(asked, { resource, object, resources, cluster: undefined }, shared))
     if (placements.some(({ name, selects }) => name === placement && selects)) versions.push(versionOf(object))
   }
-  if (versions.length > 0) return Math.max(...versions)
+  const ofObjects = Math.max(0, ...versions)
+  if (own) {
+    const version = Math.max(ofObjects, versionOf(own))
+    return { version, ofObjects, generation: own.metadata.generation ?? 0 }
+  }
+  if (versions.length > 0) return { version: ofObjects, ofObjects, generation: 0 }
   throw new CommandError(`EdgePlacement "${placement}" selects no object of the files`, TROUBLE)
 }
 

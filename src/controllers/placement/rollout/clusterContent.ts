@@ -3,6 +3,7 @@ import { UNREPORTED } from '../../../placement/outcome/clusterOutcome.ts'
 import { type CopyVerdict, healthIn } from '../../../placement/outcome/copyState.ts'
 import { COPY_STATES, type CopyCount } from '../../../placement/outcome/copyStates.ts'
 import type { ContentState } from '../../../placement/rollout/step.ts'
+import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
 import type { LeadContent } from '../join/leadContent.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
 import { type SightedMailbox, SpaceCluster, type SpaceClusterDeps } from '../status/spaceCluster.ts'
@@ -74,7 +75,7 @@ export function clusterContent(deps: ClusterContentDeps, question: ClusterQuesti
     )
     if (RANK[state.content] <= RANK[found]) continue
     found = state.content
-    message = `${key} ${state.message}`
+    message = `${describeObject(parseObjectKey(key))}: ${state.message}`
     if (found === 'failed') break
   }
   return { content: found, isAway: false, message }

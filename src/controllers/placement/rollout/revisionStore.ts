@@ -98,24 +98,20 @@ export class RevisionStore {
     for (let from = 0; from < ended.length; from += TOGETHER)
       await Promise.all(ended.slice(from, from + TOGETHER).map(row => this.#setUntil(id, row, revision)))
     const keys = [...contents.map(({ key }) => key), ...closed.map(({ key }) => key)]
-    await this.#client.in(id.space).create(
-      PLACEMENT_REVISIONS,
-      {
-        ...head(id, 'PlacementRevision', revisionName(id.name, revision)),
-        spec: {
-          placement: id.name,
-          placementUID: id.uid,
-          revision,
-          by,
-          at,
-          objects,
-          resourceVersion: String(resourceVersion),
-          changedCount: keys.length,
-          changed: keys.slice(0, MAX_CHANGED).map(textOf),
-        },
+    await this.#create(id, PLACEMENT_REVISIONS, {
+      ...head(id, 'PlacementRevision', revisionName(id.name, revision)),
+      spec: {
+        placement: id.name,
+        placementUID: id.uid,
+        revision,
+        by,
+        at,
+        objects,
+        resourceVersion: String(resourceVersion),
+        changedCount: keys.length,
+        changed: keys.slice(0, MAX_CHANGED).map(textOf),
       },
-      { fieldManager: FIELD_MANAGER },
-    )
+    })
     for (const row of ended) row.until = revision
     for (const row of made) rows.add(row)
     rows.commit(revision, { by, objects })
@@ -157,9 +153,9 @@ export class RevisionStore {
     const api = this.#client.in(id.space)
     const options = { fieldManager: FIELD_MANAGER }
     const before = await this.rollout(id, spec.revision)
-    if (!before) {
+    if (!before || str(before.spec, 'placementUID') !== id.uid) {
       const created = { ...head(id, 'PlacementRollout', revisionName(id.name, spec.revision)), spec }
-      return await api.create(PLACEMENT_ROLLOUTS, created, options)
+      return await this.#create(id, PLACEMENT_ROLLOUTS, created)
     }
     const cleared = await this.writeStatus(id, spec.revision, {
       state: 'Running',
@@ -177,6 +173,22 @@ export class RevisionStore {
     const ref = { name: revisionName(id.name, revision) }
     const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
     return await api.patch(PLACEMENT_ROLLOUTS, ref, 'merge', { status }, options)
+  }
+
+  /** An earlier placement of this name may have left one that is not cleared away yet. */
+  async #create(id: PlacementId, resource: GroupVersionResource, object: KubeObject): Promise<KubeObject> {
+    const api = this.#client.in(id.space)
+    const options = { fieldManager: FIELD_MANAGER }
+    try {
+      return await api.create(resource, object, options)
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+      const { name = '' } = object.metadata
+      const before = await unlessGone(api.get(resource, { name }))
+      if (str(before?.spec, 'placementUID') === id.uid) throw error
+      await this.#delete(id, resource, name)
+      return await api.create(resource, object, options)
+    }
   }
 
   async #writeContent(id: PlacementId, content: NewContent, revision: number): Promise<ContentRow> {

@@ -8,7 +8,7 @@
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
-import type { Clock } from '../../../client/clock.ts'
+import { type Clock, steadyMs } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
 import { isNameOfRevision } from '../../../placement/rollout/revisionNames.ts'
@@ -45,8 +45,12 @@ export interface RolloutsDeps {
   isKnown: (space: string, name: string) => boolean
 }
 
+/** Reason of a superseded rollout after which all clusters read the live content. */
+const NOT_STAGED = 'NotStaged'
 /** After a revision could not be stored. */
 const RETRY_MS = 30_000
+/** Clusters that left are listed up to so many: fleets that come and go fill no object. */
+const MAX_GONE = 100
 /** Looks at one placement are so far apart at least. */
 const APART_MS = 100
 /** A change of a copy that says nothing about its cluster. */
@@ -76,7 +80,7 @@ export class Rollouts {
 
   constructor(deps: RolloutsDeps) {
     this.#deps = deps
-    this.#heardAtMs = deps.clock.now() + UNHEARD_MS
+    this.#heardAtMs = steadyMs(deps.clock) + UNHEARD_MS
   }
 
   /** Whether it is known which revisions the destinations of a space's placements have. */
@@ -112,7 +116,7 @@ export class Rollouts {
       live: new LiveContent(workload, name),
       workload,
       read: row => store.read(id, row),
-      now: () => clock.now(),
+      now: () => steadyMs(clock),
       changed: () => {
         tasks.add({ type: 'rollout', space, name })
         tasks.report(space, name)
@@ -134,11 +138,12 @@ export class Rollouts {
   /** How far a placement is; `undefined`: nothing of it is staged. */
   of(space: string, name: string): RolloutReport | undefined {
     const placement = this.#placements.get(`${space} ${name}`)
-    if (!placement?.isStaged) return undefined
-    const { rollout, dueAtMs, pinned, rows } = placement
+    if (!placement || !(placement.isStaged || placement.strategy.type !== 'All')) return undefined
+    const { rollout, dueAtMs, pinned, rows, problem } = placement
     const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
-    if (placement.problem !== undefined)
-      return { state, reason: 'RevisionNotStored', message: placement.problem, revision, isDirty: true, pinned }
+    if (problem !== undefined)
+      return { state: 'Waiting', reason: 'RevisionNotStored', message: problem, revision, isDirty: true, pinned }
+    if (!placement.isStaged) return undefined
     return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
   }
 
@@ -194,17 +199,18 @@ export class Rollouts {
     // it was deleted meanwhile
     if (this.#placements.get(`${space} ${name}`) !== placement) return {}
     if (!isKnown(space, name)) return { postponed: true }
-    const nowMs = clock.now()
+    const nowMs = steadyMs(clock)
     const waitMs = placement.lookedAtMs + APART_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     placement.lookedAtMs = nowMs
     // another run knows by it that nothing of the placement is anywhere yet
     if (placement.isStaged && !placement.rollout) await this.#begin(placement, placement.rows.newest + 1)
-    const isFirst = placement.rows.newest === 0 && !placement.isStaged
+    const isFirst = placement.rows.newest === 0 && !placement.isStaged && placement.problem === undefined
     if (isFirst || (placement.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) await this.#cut(placement)
-    const again = await this.#roll(placement)
-    const atMs = Math.min(placement.dueAtMs ?? Number.POSITIVE_INFINITY, again)
-    return atMs === Number.POSITIVE_INFINITY ? {} : { requeueAfterMs: Math.max(APART_MS, atMs - nowMs) }
+    const rollMs = await this.#roll(placement)
+    const dueMs = (placement.dueAtMs ?? Number.POSITIVE_INFINITY) - nowMs
+    const againMs = Math.min(dueMs, rollMs)
+    return againMs === Number.POSITIVE_INFINITY ? {} : { requeueAfterMs: Math.max(APART_MS, againMs) }
   }
 
   /** Finds which revision each destination has. */
@@ -220,10 +226,15 @@ export class Rollouts {
       const newest = rollouts.at(-1)
       placement.lastRun = newest?.run ?? 0
       placement.finished = (newest?.state === 'Done' ? newest.revision : newest?.from) ?? 0
-      for (const { state, revision, from } of rollouts)
+      for (const { state, revision, from } of rollouts) {
         if (state === 'RolledBack') placement.rolledBack.set(revision, from)
+        if (state === 'Done') placement.approved.add(revision)
+        placement.approved.add(from)
+      }
       const isInForce = strategy.type !== 'All' || placement.pinned !== undefined
-      if (newest && newest.state !== 'Superseded' && isInForce) {
+      // one that a revision supersedes stays in force until the rollout of that begins
+      const isLive = newest?.state === 'Superseded' && newest.reason === NOT_STAGED
+      if (newest && !isLive && isInForce) {
         placement.rollout = newest
         placement.isStaged = true
         const isOver = ({ revision, state }: RolloutCluster) => state === 'Skipped' || revision === newest.revision
@@ -271,7 +282,7 @@ export class Rollouts {
     } catch (error) {
       // it may be half written, and is read anew before the next attempt
       placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`
-      placement.cutAgainAt(clock.now() + RETRY_MS)
+      placement.cutAgainAt(steadyMs(clock) + RETRY_MS)
       tasks.report(id.space, id.name)
       if (!isStatusError(error)) throw error
       return
@@ -279,7 +290,10 @@ export class Rollouts {
     if (placement.problem !== undefined) tasks.report(id.space, id.name)
     placement.problem = undefined
     const { rows } = placement
-    if (!placement.isStaged && placement.strategy.type === 'All') placement.finished = rows.newest
+    if (!placement.isStaged && placement.strategy.type === 'All') {
+      placement.finished = rows.newest
+      placement.approved.add(rows.newest)
+    }
     await this.#trim(placement)
   }
 
@@ -291,16 +305,18 @@ export class Rollouts {
       if (!needed.has(revision)) await this.#deps.store.forget(placement.id, rows, revision)
   }
 
-  /** Answers when to look again; infinite: when something changes. */
+  /** Answers in how many milliseconds to look again; infinite: when something changes. */
   async #roll(placement: StagedPlacement): Promise<number> {
     const never = Number.POSITIVE_INFINITY
     if (placement.isStale) await this.#refresh(placement)
-    const { rows, strategy, pinned } = placement
-    if (strategy.type === 'All' && pinned === undefined) {
+    const { rows, strategy, pinned, written } = placement
+    // another run would not know of a pin of a placement without a strategy
+    if (written === undefined || (strategy.type === 'All' && pinned === undefined)) {
       await this.#goLive(placement)
       return never
     }
     if (!placement.isStaged) await this.#goStaged(placement)
+    if (!placement.isStaged) return never
     const goal = placement.goal
     if (goal === 0 || !rows.has(goal)) return never
     if (placement.rollout?.revision !== goal || placement.rollout.state === 'RolledBack')
@@ -328,7 +344,7 @@ export class Rollouts {
     if (placement.isStaged) {
       if (rollout) {
         const message = 'spec.rolloutStrategy stages nothing any more: all clusters get the newest content'
-        await store.writeStatus(id, rollout.revision, { state: 'Superseded', reason: 'NotStaged', message })
+        await store.writeStatus(id, rollout.revision, { state: 'Superseded', reason: NOT_STAGED, message })
       }
       join.restage(id.space, id.name, () => {
         placement.isStaged = false
@@ -345,12 +361,16 @@ export class Rollouts {
   /** All destinations have the live content. From now on they have the newest revision, which says the same. */
   async #goStaged(placement: StagedPlacement): Promise<void> {
     const { join } = this.#deps
-    const { id, rows } = placement
-    if (placement.dueAtMs !== undefined) await this.#cut(placement)
-    if (rows.newest > 0) await this.#begin(placement, rows.newest, { isDone: true })
+    const { id } = placement
+    if (placement.dueAtMs !== undefined && placement.problem === undefined) await this.#cut(placement)
+    // an older revision, or none, would take from the clusters what they have
+    if (placement.problem !== undefined) return
+    const { newest } = placement.rows
+    if (newest > 0) await this.#begin(placement, newest, { isDone: true })
     join.restage(id.space, id.name, () => {
       placement.isStaged = true
-      placement.finished = rows.newest
+      placement.finished = newest
+      placement.approved.add(newest)
     })
   }
 
@@ -369,17 +389,21 @@ export class Rollouts {
       })
     }
     const run = placement.lastRun + 1
-    const isWayBack = before?.state === 'RolledBack'
+    // an edit that comes just then has its stages
+    const isWayBack = before?.state === 'RolledBack' && before.from === revision
+    placement.rolledBack.delete(revision)
+    // nobody waits for an approval or a window on the way back to what has passed them
+    const isReturn = revision < (before?.revision ?? 0) && placement.approved.has(revision)
     const spec = {
       placement: id.name,
       placementUID: id.uid,
       revision,
       run,
-      from: finished,
+      // a start that finds it without a state finds the revision that all clusters have
+      from: isDone ? revision : finished,
       by: rows.authorOf(revision),
       at,
-      // nobody waits for an approval or a window on the way back
-      ...(written !== undefined && { strategy: revision < (before?.revision ?? 0) ? withoutGates(written) : written }),
+      ...(written !== undefined && { strategy: isReturn ? withoutGates(written) : written }),
       ...(isWayBack && { urgent: true }),
     }
     const object = await store.beginRollout(id, spec)
@@ -409,7 +433,7 @@ export class Rollouts {
     if (!ways) return Number.POSITIVE_INFINITY
     const nowMs = clock.now()
     const clusters = this.#look(placement, rollout, ways)
-    if (!clusters) return this.#heardAtMs
+    if (!clusters) return this.#heardAtMs - steadyMs(clock)
     const asked = {
       clusters: clusters.map(({ facts }) => facts),
       nowMs,
@@ -422,7 +446,7 @@ export class Rollouts {
       rollout = placement.rollout ?? rollout
       found = stepOf(rollout, asked)
     }
-    const after = this.#stepped(rollout, clusters, found)
+    const after = this.#stepped(placement, rollout, clusters, found)
     if (after.state === 'Done' || after.state === 'RolledBack') after.finishedAt ||= timestamp(new Date(nowMs))
     try {
       if (!equalJson(statusOf(after), statusOf(rollout))) await this.#writeStatus(placement, after)
@@ -440,18 +464,19 @@ export class Rollouts {
       join.restage(space, name, start, found.start)
     }
     if (after.state === 'Done') this.#settle(placement, after)
-    for (const { key, state } of after.clusters.values()) if (state === 'Skipped') placement.release(key)
+    for (const key of rollout.clusters.keys()) if (!ways.has(key)) placement.release(key)
     placement.letGo()
     if (after.state === 'RolledBack') {
       placement.rolledBack.set(after.revision, after.from)
-      return nowMs
+      return 0
     }
-    return found.recheckAtMs ?? Number.POSITIVE_INFINITY
+    return (found.recheckAtMs ?? Number.POSITIVE_INFINITY) - nowMs
   }
 
   /** A destination that joins from now on gets the revision at once. One that was away all the time has its turn once it is back. */
   #finish(placement: StagedPlacement, { revision }: Rollout): void {
     const { space, name } = placement.id
+    placement.approved.add(revision)
     this.#deps.join.restage(space, name, () => {
       placement.finished = revision
     })
@@ -480,7 +505,7 @@ export class Rollouts {
       const isNews = isAllTouched || touched.has(mailbox) || before?.revision !== revision
       const [content, former] = [placement.content(revision), placement.content(rollout.from).revisedKeys()]
       const now = look({ space, mailbox, content, former, looks: isMoved && isNews })
-      if (now.isUnheard && nowMs < this.#heardAtMs && !isSilent(mailbox)) return undefined
+      if (now.isUnheard && steadyMs(clock) < this.#heardAtMs && !isSilent(mailbox)) return undefined
       const state = isMoved && !isNews ? (before?.content ?? 'unknown') : now.content
       const isSame = before?.content === state && before.revision === revision
       const [way] = several
@@ -504,7 +529,7 @@ export class Rollouts {
     return seen
   }
 
-  #stepped(rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
+  #stepped({ pinned }: StagedPlacement, rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
     const start = new Set(found.start)
     const clusters = new Map<string, RolloutCluster>()
     for (const { facts, hasJoined, detail, kept } of seen) {
@@ -527,10 +552,12 @@ export class Rollouts {
         hasJoined,
       })
     }
-    for (const [key, before] of rollout.clusters)
-      if (!clusters.has(key)) clusters.set(key, { ...before, state: 'Skipped', reason: 'ClusterGone', message: '' })
+    // those that left last come first
+    const gone = [...rollout.clusters].filter(([key]) => !clusters.has(key)).slice(0, MAX_GONE)
+    for (const [key, before] of gone)
+      clusters.set(key, { ...before, state: 'Skipped', reason: 'ClusterGone', message: '' })
     const { reason, message } = found
-    return { ...rollout, state: stateOf(found, rollout), reason, message, clusters }
+    return { ...rollout, state: stateOf(found, rollout, pinned), reason, message, clusters }
   }
 
   async #writeStatus(placement: StagedPlacement, rollout: Rollout): Promise<void> {
@@ -574,9 +601,14 @@ const STATES: Readonly<Record<Step['verdict'], RolloutState>> = {
   rollback: 'RolledBack',
 }
 
-/** Where there is nothing to go back to, a rollout stops. */
-function stateOf({ verdict }: Step, { state, from, urgent }: Rollout): RolloutState {
+/** Where there is nothing to go back to, or a pin holds the clusters, a rollout stops. */
+function stateOf(
+  { verdict }: Step,
+  { state, revision, from, urgent }: Rollout,
+  pinned: number | undefined,
+): RolloutState {
   // those that were away catch up
   if (state === 'Done') return 'Done'
-  return verdict === 'rollback' && (from === 0 || urgent) ? 'Failed' : STATES[verdict]
+  const isWayBack = from > 0 && from !== revision && !urgent && pinned === undefined
+  return verdict === 'rollback' && !isWayBack ? 'Failed' : STATES[verdict]
 }

@@ -52,6 +52,8 @@ export class StagedPlacement implements StagedContent {
   lastRun = 0
   /** Revisions that failed, and those to which their clusters went back. */
   readonly rolledBack = new Map<number, number>()
+  /** Revisions that were finished, and have passed all gates. */
+  readonly approved = new Set<number>()
   readonly #deps: StagedPlacementDeps
   /** By mailbox, while a rollout runs. */
   readonly #has = new Map<string, number>()

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { at, records } from '../../../../src/apimachinery/fields.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'
-import { FakeClock } from '../../../client/support/fakeClock.ts'
+import { SetClock } from '../../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from '../translatorWorld.ts'
 
 export type Cluster = 'florin' | 'guilder'
@@ -10,7 +10,7 @@ export type Cluster = 'florin' | 'guilder'
 export const ONE_BY_ONE = { type: 'Progressive', progressive: { maxConcurrency: 1 } }
 
 export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
-  const clock = new FakeClock()
+  const clock = new SetClock()
   const here = await world(t, clock)
   const { server, wds } = here
   const numbers = new Map<string, number>()

@@ -1,5 +1,6 @@
 // Rollouts in the translator: which cluster gets which content when, over restarts, edits and deletions.
 import t, { type Test } from 'tap'
+import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
 import { statusError } from '../../../../src/apimachinery/errors.ts'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import {
@@ -516,3 +517,195 @@ t.test(
     t.equal(states(2).florin, 'Done')
   },
 )
+
+/** Requests of the center about a kind fail until the answer is called. */
+function failing(server: Awaited<ReturnType<typeof rolloutWorld>>['server'], verbs: readonly string[], plural: string) {
+  server.refuse = (_, verb, { resource }) => {
+    if (verbs.includes(verb) && resource === plural)
+      throw statusError.forbidden({ group: '', resource: '' }, '', 'the space is full')
+  }
+  return () => {
+    server.refuse = () => {}
+  }
+}
+
+/** A placement without a strategy that both clusters have. */
+async function unstaged(t: Test) {
+  const here = await rolloutWorld(t)
+  const { make, place, pass, report } = here
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await make('side', '1')
+  await place('ep', {}, 'florin', 'guilder')
+  await pass(500)
+  await report('florin')
+  await report('guilder')
+  const stage = async (rolloutStrategy: object | null) => {
+    await here.wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+    await here.server.quiet()
+  }
+  return { ...here, stage }
+}
+
+t.test('a placement that gets a strategy keeps its copies while no revision of it can be stored', async t => {
+  const { server, wds, stage, pass, held, states } = await unstaged(t)
+  const mend = failing(server, ['create'], 'placementrevisions')
+  await stage(ONE_BY_ONE)
+  await pass(5000)
+  t.same([held('florin'), held('guilder'), held('florin', 'side')], ['1', '1', '1'])
+  t.match(conditionOf(await wds.get(EDGE_PLACEMENTS, { name: 'ep' }), 'RolledOut'), {
+    status: 'False',
+    reason: 'RevisionNotStored',
+  })
+  mend()
+  await pass(35_000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.equal(states(1).rollout, 'Done')
+})
+
+t.test('a server that ends while a placement becomes staged takes nothing away', async t => {
+  const { server, restart, stage, pass, report, held } = await unstaged(t)
+  const mend = failing(server, ['patch'], 'placementrollouts')
+  await stage(ONE_BY_ONE)
+  await pass(3000)
+  await restart(async () => mend())
+  await server.quiet()
+  await pass(3000)
+  t.same([held('florin'), held('guilder'), held('florin', 'side')], ['1', '1', '1'])
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder'), held('florin', 'side')], ['1', '1', '1'])
+})
+
+t.test('a server that ends between two rollouts brings no edit to a cluster before its turn', async t => {
+  const { server, restart, edit, pass, report, held, states } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  const mend = failing(server, ['create'], 'placementrollouts')
+  await edit('page', '3')
+  await pass(3000)
+  t.equal(states(2).rollout, 'Superseded')
+  await restart(async () => mend())
+  await server.quiet()
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '1'])
+})
+
+t.test('a rollout of a pinned revision that fails stops, and no other cluster gets it', async t => {
+  const { wds, edit, pass, report, held, states } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
+  await edit('page', 'bad')
+  await pass(3000)
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.2' }, 'merge', { spec: { pinned: true } })
+  await report('florin', ['page'])
+  await pass(3000)
+  t.equal(held('guilder'), '1')
+  t.equal(states(2).rollout, 'Failed')
+})
+
+t.test('an edit that comes as a rollout goes back has its stages', async t => {
+  const { clock, edit, pass, report, held } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
+  await edit('page', 'bad')
+  await pass(3000)
+  await edit('page', '3')
+  await pass(250)
+  await report('florin', ['page'])
+  clock.leap(3000)
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['3', '1'])
+})
+
+t.test('a revision that was rolled back, and is finished later, stays after the pin is lifted', async t => {
+  const { wds, edit, pass, report, held, states } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
+  const reportBoth = async () => {
+    for (const name of ['florin', 'guilder', 'florin', 'guilder'] as const) {
+      await report(name)
+      await pass(500)
+    }
+  }
+  await edit('page', '2')
+  await pass(3000)
+  await report('florin', ['page'])
+  await pass(1000)
+  t.equal(states(2).rollout, 'RolledBack')
+  await reportBoth()
+  const pin = (pinned: boolean) => wds.patch(PLACEMENT_REVISIONS, { name: 'ep.2' }, 'merge', { spec: { pinned } })
+  await pin(true)
+  await pass(500)
+  await reportBoth()
+  t.equal(states(2).rollout, 'Done')
+  await pin(false)
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test('a pin of a revision that passed no gate passes none', async t => {
+  const { wds, edit, pass, held, states } = await placed(t)
+  const decisionGroups = [{ groupName: 'all', locationSelector: {}, approval: true }]
+  const rolloutStrategy = { ...ONE_BY_ONE, decisionGroups }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  await edit('page', '2')
+  await pass(3000)
+  await edit('page', '3')
+  await pass(3000)
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.2' }, 'merge', { spec: { pinned: true } })
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.equal(states(2).rollout, 'Waiting')
+})
+
+t.test('a placement that loses its strategy is pinned no more, before and after a restart', async t => {
+  const { wds, restart, server, edit, pass, held } = await placed(t)
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: true } })
+  await edit('page', '2')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy: null } })
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  await restart(async () => {})
+  await server.quiet()
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test('a clock that is set back holds no rollout up', async t => {
+  const { clock, edit, pass, report, held } = await placed(t)
+  await edit('page', '2')
+  clock.setMs = -3_600_000
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  await report('florin')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test('a placement that is created anew has its own revisions beside leftovers of the one before', async t => {
+  const { wds, server, make, place, pass, report, held, states } = await rolloutWorld(t)
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  const ownerReferences = [{ apiVersion: EDGE, kind: 'EdgePlacement', name: 'ep', uid: 'before' }]
+  for (const [resource, kind] of [
+    [PLACEMENT_REVISIONS, 'PlacementRevision'],
+    [PLACEMENT_ROLLOUTS, 'PlacementRollout'],
+  ] as const)
+    await wds.create(resource, {
+      apiVersion: 'edge.kubestellar.io/v1alpha1',
+      kind,
+      metadata: { name: 'ep.1', ownerReferences },
+      spec: { placement: 'ep', placementUID: 'before', revision: 1 },
+    })
+  await place('ep', { rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', undefined])
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.equal(states(1).rollout, 'Done')
+  for (const resource of [PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS])
+    t.not(server.peek('wds1', resource, 'ep.1')?.metadata.ownerReferences?.[0]?.uid, 'before')
+})
