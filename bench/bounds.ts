@@ -1,7 +1,7 @@
 /**
  * Cost of a change, as processor time of the server for each request: `node bench/bounds.ts --before TREE`, where TREE is another clone of
  * this repository. Both servers of a pair run on the same core (`--core`) and are loaded in turns, in short slices. Other load of the
- * machine so meets both. A figure of a pair is the median of its slices. The client is a ServiceAccount: an exempt user meets no bounds.
+ * machine meets both. A figure of a pair is the median of its slices. The client is a ServiceAccount: an exempt user meets no bounds.
  * Compare a tree with itself to see what the machine makes of nothing.
  *
  * `--pairs N`, `--slices N` (of each side in a pair), `--only create,update,get,list,event`, `--after TREE` (default: this one).

@@ -1,6 +1,6 @@
 /**
  * Waiting items by owner. Turns go round among tenants, within a tenant among its owners (spaces), and within an owner in order of arrival.
- * A tenant with many spaces so has no more turns.
+ * A tenant with many spaces has no more turns than others.
  */
 export class TurnLine<T> {
   /** In the order of their turns. Never empty. */

@@ -213,7 +213,10 @@ export function digestIn(outline: Buffer): string {
   return outline.toString('latin1', outline.length - DIGEST_BYTES)
 }
 
-/** The own values of a text; `digits`: those of the revision in it, 0 in a text without. */
+/**
+ * The own values of a text; `digits`: those of the revision in it, 0 in a text without.
+ * @throws StorageError `Damaged` for an outline of another text
+ */
 export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digits: number): Own {
   const end = outline.length - DIGEST_BYTES
   const times: string[] = []

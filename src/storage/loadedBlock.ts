@@ -1,6 +1,6 @@
 /**
  * Objects as they come from the disk, some thousand at a time: arrays hold their fields, and their texts lie in memory that stays theirs.
- * Another thread may so read and check them, and the store takes them without a look at each text.
+ * Another thread may read and check them, and the store takes them without a look at each text.
  *
  * Objects that follow each other and are of one space, kind and namespace are a run. Places, bodies and times have numbers, which begin
  * with the first block and go on with each further one.

@@ -240,7 +240,7 @@ export class Carriage {
     ])
   }
 
-  /** Follows the mailbox and answers it until the syncer ends. */
+  /** Follows the mailbox and answers it until the syncer ends. @param mailbox its name */
   async runMailbox(mailbox: string): Promise<void> {
     const { signal } = this.#deps
     const reporting = this.#reports.run(this.feed.findGoal(signal), signal)

@@ -108,7 +108,7 @@ export class Inspector {
 
 /**
  * Runs in the server. A timer gets its turn once in each round of the loop. The time of its thread since the last turn, less the time of
- * waits, is so at least one round. Sorted by tenths of a millisecond; what is rarer than that is not looked at.
+ * waits, is at least one round. Sorted by tenths of a millisecond; what is rarer than that is not looked at.
  */
 function measureTurns(): () => Turns {
   const everyMs = 5

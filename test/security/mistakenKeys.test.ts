@@ -1,6 +1,6 @@
 /**
- * V8 takes a key with an escape for one with a backslash that it met before. A text of one tenant could so change how the claims on
- * everybody's fields are read.
+ * V8 takes a key with an escape for one with a backslash that it met before. A text of one tenant could change how the claims on everybody's
+ * fields are read.
  */
 import t from 'tap'
 import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'

@@ -1,6 +1,6 @@
 /**
  * Wrong types in what a strategic merge makes. Upstream puts its outcome straight into Go structs, without JSON text between: a wrong type
- * gets other words than that of a body.
+ * gets other words than in a body.
  */
 import { isRecord } from '../object.ts'
 import { type Schema, STRUCT_FACTS } from '../schema.ts'

@@ -211,7 +211,7 @@ class Draft {
     else this.#add(path, this.#remove(from))
   }
 
-  /** An equal value is no larger than the patch's own, and a different one ends the patch. A whole look at it so has a bounded cost. */
+  /** An equal value is no larger than the patch's own, and a different one ends the patch. That bounds the cost of a whole look at it. */
   #test(path: string[], expected: unknown): void {
     const { container, key } = this.#parentOf(path)
     const absent = !Array.isArray(container) && !Object.hasOwn(container, key)

@@ -1,6 +1,6 @@
 /**
- * Encoded objects put together: envelopes, watch frames and lists are made around the bytes of objects. An object is so encoded once
- * however many clients and forms want it.
+ * Encoded objects put together: envelopes, watch frames and lists are made around the bytes of objects. An object is encoded once, however
+ * many clients and forms want it.
  *
  * A part is an object's message as field 2 with its tag and length: `raw` of a `runtime.Unknown`, and an item of every list.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding

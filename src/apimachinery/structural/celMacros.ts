@@ -45,6 +45,7 @@ function merged(maps: readonly CelMap[]): Map<unknown, unknown> {
 /**
  * `source` without these macros; the same text when there are none. The target of a macro is written more than once, so macros inside one
  * another multiply.
+ * @throws Error when the text would have more than `limit` characters
  */
 export function expandMacros(source: string, root: ASTNode, limit: number): string {
   const edits: { start: number; end: number; text: string }[] = []

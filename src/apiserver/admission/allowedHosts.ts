@@ -1,6 +1,6 @@
 /**
- * Allowed places of webhooks: names and address ranges, judged by the address of the actual connection. A name cannot so mean one thing
- * when it is checked and another when it is dialled.
+ * Allowed places of webhooks: names and address ranges, judged by the address of the actual connection. A name cannot mean one thing when
+ * it is checked and another when it is dialled.
  *
  * Without a list everything is allowed but what is closed: {@link isClosed}, and the addresses of the server's own interfaces.
  * With one, a range allows its addresses, closed or not, and a name allows whatever it resolves to, as long as that is not

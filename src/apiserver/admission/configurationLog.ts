@@ -1,6 +1,6 @@
 /**
  * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a projection of the
- * store. One look into a map so shows that none concerns a request.
+ * store. One look into a map shows that none concerns a request.
  */
 
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'

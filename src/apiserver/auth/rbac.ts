@@ -2,7 +2,7 @@
  * Role-based access control, for each space on its own.
  *
  * A space's index is built at the first question about it and dropped inside the commit that changes one of its roles or bindings. A change
- * of a right is so visible with the next request after that commit's answer. Spaces that nobody but administrators visits cost nothing.
+ * of a right is visible with the next request after that commit's answer. Spaces that nobody but administrators visits cost nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'

@@ -19,7 +19,7 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
 
 /**
- * Delay of clusters' news for each connected one: a change that goes to all has so reached the last before the first reports it. It is
+ * Delay of clusters' news for each connected one: a change that goes to all reaches the last before the first reports it. It is
  * about the cost of one copy's change.
  */
 const GATHER_MS = 0.25

@@ -366,7 +366,7 @@ export class QueueSet {
 
   /**
    * Next request. Where the first in order does not fit into the free seats, others that do go by. They may until they have had as many
-   * seats as the level has. Then it goes with the free ones. No wide request so blocks a level, or waits for ever.
+   * seats as the level has. Then it goes with the free ones. Thus no wide request blocks a level, or waits for ever.
    */
   #next(): Seat | undefined {
     const first = this.#robin + 1

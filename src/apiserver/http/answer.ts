@@ -83,7 +83,10 @@ export class Answer extends ServerResponse<Request> {
       )
   }
 
-  /** Sends a body in pieces, and ends the answer; the rest of the body is dropped once the client has left. */
+  /**
+   * Sends a body in pieces, and ends the answer; the rest of the body is dropped once the client has left.
+   * @throws the error of its source
+   */
   async writeAll(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
       if (this.destroyed) return

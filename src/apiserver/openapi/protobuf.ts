@@ -2,8 +2,8 @@
  * The protobuf form of an OpenAPI v2 document: the `Document` message of gnostic's openapi.v2 package. kubectl up to 1.26
  * reads nothing else.
  *
- * The message types use `oneof` and wrappers where JSON uses shapes. A document is so reshaped first and then encoded by a descriptor that
- * lists only the fields in use.
+ * The message types use `oneof` and wrappers where JSON uses shapes. A document is therefore reshaped first and then encoded by a
+ * descriptor that lists only the fields in use.
  * @see https://github.com/google/gnostic-models/blob/main/openapiv2/OpenAPIv2.proto
  */
 import { createRequire } from 'node:module'

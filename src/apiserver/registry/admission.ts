@@ -26,7 +26,7 @@ export interface Admission {
   concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
   /**
    * Its verdict on one creation holds for all of that kind in that place. It looks at space and namespace alone, changes nothing, and waits
-   * for nothing but the store's memory. One call so serves many.
+   * for nothing but the store's memory. One call serves many.
    */
   readonly judgesPlaces?: true
   /** A `mutate` step that adds what every cluster adds for itself: its values do not travel. */

@@ -1,6 +1,7 @@
 /**
  * Forms of stored custom resources of a space in other versions, or under a newer schema. They are kept, as a webhook took its time for
- * them, but the webhook's owner decides their length. A space so has a bound, beyond which the oldest goes, unless it may still be needed.
+ * them, but the webhook's owner decides their length. A space therefore has a bound, beyond which the oldest goes, unless it may still be
+ * needed.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { KeptViews } from '../../apimachinery/resourceType.ts'

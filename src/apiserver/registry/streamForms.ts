@@ -1,6 +1,6 @@
 /**
- * Objects in the form of streams of all kinds: in the version that their kind is stored in today, whatever version they were stored in. The
- * version so can be requested and is the object's own.
+ * Objects in the form of streams of all kinds: in the version that their kind is stored in today, whatever version they were stored in. That
+ * version can be requested and is the object's own.
  */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'

@@ -30,7 +30,7 @@ interface SpaceBudgetsOptions {
   rooms?: readonly Room[]
   /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
   isCarried?: (head: string) => boolean
-  /** Mark in the text of each such object; most others are so recognized without a look at their heads. Default: none. */
+  /** Mark in the text of each such object; most others are recognized by its absence, without a look at their heads. Default: none. */
   carriedMark?: string
 }
 

@@ -87,14 +87,14 @@ export function timeoutSeconds(text: string): number | undefined {
   return ms !== undefined && ms <= MAX_TIMEOUT_MS ? ms / 1000 : undefined
 }
 
-/** Seconds in flags that are read with the command line. */
+/** Seconds in flags that are read with the command line. @throws InvalidArgumentError */
 export function seconds(text: string): number {
   const found = timeoutSeconds(text)
   if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
   return found
 }
 
-/** Value of `--timeout`. */
+/** Value of `--timeout`. @throws CommandError */
 export function parseTimeout(text: string): number {
   const found = timeoutSeconds(text)
   if (found !== undefined) return found

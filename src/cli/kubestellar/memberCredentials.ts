@@ -56,7 +56,7 @@ export function oidcCredential({ issuerUrl, clientId, scopes }: OidcClient): obj
   }
 }
 
-/** A token, once the server has confirmed its user. */
+/** A token, once the server has confirmed its user. @throws CommandError where it is nobody's or somebody else's */
 export async function tokenCredential(order: CredentialOrder, file: string) {
   const { session, path, user, terminal } = order
   const token = (await tokenIn(file, terminal)).trim()

@@ -126,7 +126,7 @@ export async function prepForSyncer(
   for (const line of advice(output, syncerId(syncTarget), lastWords(name, options))) note(line)
 }
 
-/** Access by a bootstrap kubeconfig, unchanged. */
+/** Access by a bootstrap kubeconfig, unchanged. @throws CommandError for flags that do not go with it, and another kubeconfig */
 async function bootstrapAccess(options: PrepOptions): Promise<SyncerAccess> {
   const { bootstrapKubeconfig = '', syncerServer, kubeconfigOutput, credentialOutput } = options
   const others = {

@@ -29,7 +29,7 @@ export function isLimited({ namespaces, kinds, clusterScoped, impersonate }: Syn
   return impersonate === true || [namespaces, kinds, clusterScoped].some(list => list !== undefined)
 }
 
-/** Rules of the ClusterRole. */
+/** Rules of the ClusterRole. @throws CommandError naming a pattern that no rule can say */
 export function syncerRules(limits: SyncerLimits): Rule[] {
   if (!isLimited(limits)) return [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
   const { namespaces, kinds, clusterScoped = [], associated = [], impersonate } = limits

@@ -64,6 +64,7 @@ function textOf(config: string): string {
 /**
  * The settings of a parsed command, by camel-case name. `inFile` are the allowed settings of its config file: more, when that is also
  * another command's.
+ * @throws Error naming one that is missing, unknown, too small or too large
  */
 export async function settingsOf(
   command: Command,

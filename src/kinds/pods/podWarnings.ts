@@ -21,7 +21,7 @@ export function podWarnings(pod: KubeObject): string[] {
   return [...(wrong.length > 0 ? [`${about} [${wrong.join(' ')}]`] : []), ...warningsOf(pod, '')]
 }
 
-/** Warnings for a template. */
+/** Warnings for a template. @param path such as `spec.template` */
 function podTemplateWarnings(template: unknown, path: string): string[] {
   return warningsOf(template, `${path}.`)
 }

@@ -2,8 +2,8 @@
  * A mailbox's copy of an object, given its owner's (customized) object and the present copy.
  *
  * The owner's keys of labels and annotations overlay the copy's own. Every other top-level field is the owner's; status and the rest of
- * metadata are the mailbox's. The copy records its owner, and the keys and fields from there. Values that leave the source so leave the
- * copy, also after a change of owner, and values of other writers stay.
+ * metadata are the mailbox's. The copy records its owner, and the keys and fields from there. Values that leave the source leave the copy,
+ * also after a change of owner, and values of other writers stay.
  */
 
 import { strings } from '../../apimachinery/fields.ts'

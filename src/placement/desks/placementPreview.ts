@@ -188,7 +188,7 @@ export interface PreviewSource {
   deliverTo(receiver: PreviewReceiver | undefined): void
 }
 
-/** Objects in the `spec` of a PlacementPreview. */
+/** Objects in the `spec` of a PlacementPreview. @throws StatusError BadRequest, naming the field */
 export function readPreviewed(spec: unknown): KubeObject[] {
   const objects = isRecord(spec) ? spec.objects : undefined
   if (!Array.isArray(objects) || objects.length === 0) throw bad('spec.objects', 'must name at least one object')
@@ -217,7 +217,7 @@ export function readPreviewed(spec: unknown): KubeObject[] {
   })
 }
 
-/** Wish in `spec.live`. */
+/** Wish in `spec.live`. @throws StatusError BadRequest, naming the field */
 export function readLiveWish(spec: unknown): LiveWish | undefined {
   const live = isRecord(spec) ? spec.live : undefined
   if (live === undefined) return undefined

@@ -25,7 +25,7 @@ export function protocolText({ oldest, newest }: ProtocolRange): string {
   return `${oldest}-${newest}`
 }
 
-/** Range in the query parameter of a stream. */
+/** Range in the query parameter of a stream. @throws StatusError BadRequest */
 export function readProtocols(text: string | null): ProtocolRange {
   if (text === null) return { oldest: UNNAMED, newest: UNNAMED }
   const [, oldest = 0, newest = 0] = (RANGE.exec(text) ?? []).map(Number)

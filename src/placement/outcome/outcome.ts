@@ -286,7 +286,7 @@ function text(from: Record<string, unknown>, field: string, limit: number, other
   return value
 }
 
-/** Session in the query of a stream. */
+/** Session in the query of a stream. @throws StatusError BadRequest */
 export function readSession(value: string | null): string | undefined {
   return value ? id({ session: value }, 'session') : undefined
 }

@@ -1,7 +1,7 @@
 /**
  * The journal on LevelDB. A commit is one synced batch. It has for each event the object's row, and the replaced version under that
  * version's revision. All together have one or more rows of the log, and the state of the whole store. Without room for history, it has
- * only objects and that state. Current objects are so read back without history, history is forgotten without current objects, and a
+ * only objects and that state. Thus current objects are read back without history, history is forgotten without current objects, and a
  * missing row shows.
  */
 import { availableParallelism } from 'node:os'
@@ -134,7 +134,7 @@ export class LevelJournal implements Journal {
   }
 
   /**
-   * Reads and checks everything in a copy, and opens the database only then. A refusal so changes nothing, and the files that LevelDB has
+   * Reads and checks everything in a copy, and opens the database only then. A refusal changes nothing, and the files that LevelDB has
    * mapped into memory for the reading are released.
    */
   async load({ taker, memory }: LoadedObjects): Promise<JournalState> {

@@ -1,6 +1,6 @@
 /**
  * A second folder with the same files, made of hard links. LevelDB never writes into a file that is there when it opens; it makes new ones
- * and deletes old ones. A database can so be opened and read in the copy, and the original stays as it is. The copy shares the lock file: a
+ * and deletes old ones. A database can be opened and read in the copy, and the original stays as it is. The copy shares the lock file: a
  * holder of the one holds the other.
  */
 import { fstatSync, type Stats } from 'node:fs'

@@ -65,6 +65,7 @@ function lasting(version: ReadVersion): Placed {
 /**
  * Loads all objects, page by page, while others write. A page is of one instant, and the log is read up to that and no further. In the end
  * all is of the last page's instant.
+ * @throws StorageError `Closed`
  */
 export async function load(
   contents: Contents,

@@ -1,6 +1,6 @@
 /**
  * Slabs of texts, as records of the log refer to them: by the number under which their writer announced them. A record refers to one of the
- * last {@link REMEMBERED} announced slabs. A reader of records in their order so knows which older ones to forget. A slab that is met again
+ * last {@link REMEMBERED} announced slabs. A reader of records in their order knows which older ones to forget. A slab that is met again
  * later is announced again, under another number.
  */
 

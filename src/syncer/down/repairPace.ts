@@ -1,5 +1,5 @@
 /**
- * Rate at which a contested object is repaired: at once the first times, then ever more slowly. Two writers who disagree so do not keep a
+ * Rate at which a contested object is repaired: at once the first times, then ever more slowly. Two writers who disagree do not keep a
  * cluster busy. Pure but for the clock.
  */
 import { type Clock, steadyMs } from '../../client/clock.ts'

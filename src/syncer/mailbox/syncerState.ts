@@ -1,6 +1,6 @@
 /**
  * Memory of a syncer over a restart, in a database of its own. It holds the last known mailbox with its cursor, and the last writes into
- * the cluster. A syncer that starts while the center is away so knows its cluster's desired content. It resumes instead of reading
+ * the cluster. A syncer that starts while the center is away knows its cluster's desired content. It resumes instead of reading
  * everything again, and repeats no write.
  *
  * Only what changed is written. Nothing is flushed: what a power cut takes is the newest part, and an older state is a state, too.

@@ -73,7 +73,7 @@ export function goingAway(live: Readonly<KubeObject>, why = 'it is deleted from 
   const waits = finalizers.length > 0 ? `; it waits for finalizers ${finalizers.join(', ')}` : ''
   return { ...GOING, message: `${why} since ${deletionTimestamp}${waits}` }
 }
-/** Trouble of a finished object that is not in the cluster any more. */
+/** Trouble of a finished object that is not in the cluster any more. @param end how */
 export function finished({ health, message }: HealthVerdict): Trouble {
   const how = message === '' ? '' : `: ${message}`
   return {

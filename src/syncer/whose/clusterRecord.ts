@@ -145,7 +145,7 @@ export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<Clust
   return before
 }
 
-/** The confirmed removals of the note are done; a later confirmation is kept. */
+/** The confirmed removals of the note are done; a later confirmation is kept. @throws StatusError `Conflict`: to be retried */
 export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
   const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
   if (object === undefined || recordIn(object).confirmed !== confirmed) return

@@ -1,6 +1,6 @@
 /**
- * One gzip member, made block by block. Each block is deflated by itself and ends on a byte. Nothing is so kept between two blocks but a
- * checksum: an answer whose client reads slowly holds no compressor.
+ * One gzip member, made block by block. Each block is deflated by itself and ends on a byte. Only a checksum is kept between two blocks: an
+ * answer whose client reads slowly holds no compressor.
  * @see https://www.rfc-editor.org/rfc/rfc1952
  */
 import { crc32 } from 'node:zlib'

@@ -28,7 +28,7 @@ export function parseAsked(args: readonly string[]): AskedObject {
   return { kind, name }
 }
 
-/** The served kind under a name that people use. */
+/** The served kind under a name that people use. @throws CommandError with names that are like it */
 export function resolveKind(asked: string, served: readonly DiscoveredResource[]): DiscoveredResource {
   const wanted = asked.toLowerCase()
   const found = served.find(one => callNames(one).includes(wanted)) ?? served.find(one => isQualified(one, wanted))

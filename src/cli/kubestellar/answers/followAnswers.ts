@@ -39,6 +39,7 @@ const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyReque
 /**
  * Until the signal aborts. Many changes while an answer is made are one. A server that is out of reach later is reported and awaited: the
  * printed answer is old then.
+ * @throws what `answer` throws at first, and what will not pass
  */
 export async function followAnswers<A>(options: FollowOptions<A>): Promise<void> {
   const { space, watched, answer, print, warn, signal, clock } = options

@@ -35,7 +35,7 @@ export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: Ans
   ]
 }
 
-/** JSON output of a kubectl command. */
+/** JSON output of a kubectl command. @throws CommandError with kubectl's words */
 export async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
   const input = terminal.input ?? (args.includes('-') ? await text(process.stdin) : '')
   const child = spawn('kubectl', args, { stdio: ['pipe', 'pipe', 'pipe'] })

@@ -38,6 +38,7 @@ interface PrivateFolderOptions {
 /**
  * Makes the folder, or closes one that is there, to everybody but its owner. Where that is not allowed it warns: the program's own files in
  * there are private all the same.
+ * @throws Error naming the flag when it can neither be made nor looked into
  */
 export function privateFolder(options: PrivateFolderOptions): void {
   const { path, flag } = options
@@ -87,6 +88,7 @@ function closeFolder({ path, entries, log }: PrivateFolderOptions): void {
 /**
  * Unless it is there; with all folders above it that are missing. Not by `recursive` of Node's mkdir: that retries for ever where the
  * system refuses new entries in an existing folder, as in /proc.
+ * @throws Error of the system
  */
 export function makeFolder(path: string): void {
   const above = dirname(path)

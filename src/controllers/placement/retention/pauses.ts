@@ -3,7 +3,7 @@
  * it is written and nothing is deleted; when the pause ends, all of it is looked at again.
  *
  * A deletion by name under a paused EdgePlacement waits, too: it takes no copy away. The placement behind an unclaimed copy is not known
- * for ever. Unclaimed copies of a space so wait wherever a paused placement of the space leads.
+ * for ever. Unclaimed copies of a space therefore wait wherever a paused placement of the space leads.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'

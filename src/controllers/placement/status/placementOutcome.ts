@@ -3,7 +3,7 @@
  * the clusters' words.
  *
  * It derives from the exceptions: those that syncers name, copies behind, refusals, silent clusters. All other copies are as their cluster
- * is. The cost of a report so follows clusters and exceptions, not copies.
+ * is. The cost of a report follows clusters and exceptions, not copies.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { AssociatedStatus } from '../../../placement/desks/syncerConfig.ts'
