@@ -319,6 +319,18 @@ t.test('an import is typed again, whatever it left without an owner and the serv
   })
 })
 
+t.test('an export names the Namespaces whose labels stay', async t => {
+  const { api, ws } = await startSide(t)
+  t.notMatch((await ws('export', WDS)).err, /Note:/)
+  await api
+    .in(WDS)
+    .ok(api.in(WDS).patch('/api/v1/namespaces/default', 'merge', { metadata: { labels: { env: 'prod' } } }))
+  t.match(await ws('export', WDS), {
+    code: 0,
+    err: /^Note: labels of Namespaces .* are not in it: default\. Placements/m,
+  })
+})
+
 t.test('a SyncTarget goes without the finalizer that its syncer has set', async t => {
   const object = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'SyncTarget', metadata: { name: 'a' } }
   const finalizers = ['edge.kubestellar.io/cluster', 'example.com/mine']

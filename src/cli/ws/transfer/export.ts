@@ -1,6 +1,7 @@
 /** `kubectl ws export`: the objects of a space, for another one, on this server or elsewhere. Changes nothing. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import { isServersKey } from '../../../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
 import { isInMailbox } from '../../../placement/words/placement.ts'
@@ -22,6 +23,8 @@ export interface ExportOptions extends SessionOptions {
 
 const PAGE = 500
 const SECRETS = 'secrets'
+/** On each Namespace, by its server. */
+const NAME_LABEL = 'kubernetes.io/metadata.name'
 
 interface Found {
   readonly kind: DiscoveredResource
@@ -40,11 +43,13 @@ export async function exportSpace(options: ExportOptions, terminal: Terminal, ar
     const space = session.client.in(path)
     const kinds = (await space.discover()).filter(goesAlong)
     const found: Found[] = []
+    const labelled: string[] = []
     let secrets = 0
     for (const kind of kinds)
       for (const object of await allOf(space, kind, selector))
-        if (stays(kind, object)) continue
-        else if (groupResourceName(kind) === SECRETS && !withSecrets) secrets++
+        if (stays(kind, object)) {
+          if (isLabelledNamespace(kind, object)) labelled.push(object.metadata.name ?? '')
+        } else if (groupResourceName(kind) === SECRETS && !withSecrets) secrets++
         else found.push({ kind, object })
     if (selector !== undefined) found.push(...(await neededBy(space, kinds, found)))
     const objects = found
@@ -71,6 +76,10 @@ export async function exportSpace(options: ExportOptions, terminal: Terminal, ar
     }
     if (secrets > 0)
       terminal.err(`Note: ${secrets} Secrets are not in it: --with-secrets takes them along, as they are.`)
+    if (labelled.length > 0)
+      terminal.err(
+        `Note: labels of Namespaces that each space has are not in it: ${labelled.join(', ')}. Placements may select by them.`,
+      )
   })
 }
 
@@ -92,6 +101,12 @@ async function allOf(space: SpaceClient, kind: DiscoveredResource, labelSelector
     token = page.continue
   } while (token)
   return objects
+}
+
+/** Placements may select by its labels, and the other space has none of them. */
+function isLabelledNamespace(kind: DiscoveredResource, { metadata }: KubeObject): boolean {
+  if (groupResourceName(kind) !== 'namespaces' || metadata.deletionTimestamp !== undefined) return false
+  return Object.keys(metadata.labels ?? {}).some(key => key !== NAME_LABEL && !isServersKey(key))
 }
 
 function nameOf(kind: DiscoveredResource, { metadata }: KubeObject): string {
