@@ -79,7 +79,7 @@ t.test('two Customizers, two Locations: a preview shows what the copies become',
     { resource: DEPLOYMENTS, object: one, ...write },
     { resource: DEPLOYMENTS, object: two, ...write },
   ]
-  const answers = await previewer!.preview({ space: scene.wdsId, objects })
+  const { objects: answers } = await previewer!.preview({ space: scene.wdsId, objects })
   const previewed = answers.flatMap(({ name, groups }) =>
     groups.map(({ locations, after }) => `${name} ${locations.map(at => at.name)}: ${saying(after)}`),
   )

@@ -180,8 +180,8 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   const done = async (script: string) => t.match(await run(script), { code: 0 }, script)
   const page = readFileSync(join(ROOT, 'docs/rollouts.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
-  const [stage = '', follow = '', pipeline = '', approve = '', undo = '', hold = ''] = blocks
-  t.equal(blocks.length, 6)
+  const [stage = '', before = '', follow = '', pipeline = '', approve = '', undo = '', hold = ''] = blocks
+  t.equal(blocks.length, 7)
   const [, plain = '', groups = ''] = /```yaml\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'web.yaml'), plain)
   const windowless = groups.replace(/^ *windows:.*\n/m, '').replace('10m', '1s')
@@ -211,6 +211,10 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
 
   await done(stage)
   t.same(await pages(), ['one', 'one', 'one'])
+  const stages =
+    /^rollout of web: 1 stage; each cluster is done after 2s of health\n {2}1\. 1 at once, 0 may fail\n {5}clusters in no group: imw1\.florin, imw1\.guilder, imw1\.kyat\n/m
+  t.match(await run(before), { code: 0, told: stages })
+  t.same(await pages(), ['one', 'one', 'one'], 'nothing moves')
   for (const line of follow.trim().split('\n')) {
     const { code, told } = await run(line)
     t.ok(code === 0 || (code === 3 && /rollout status/.test(line)), `${line}: ${told}`)

@@ -3,12 +3,12 @@ import { StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import {
   MAX_PREVIEWS_AT_ONCE,
-  type ObjectPreview,
   type PlacementConsequence,
   type PlacementWrite,
   type PreviewReceiver,
   type PreviewRequest,
   type PreviewSource,
+  type Previews,
 } from '../../placement/desks/placementPreview.ts'
 import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../placement/words/placement.ts'
 
@@ -41,10 +41,7 @@ export class PreviewInbox implements PreviewSource {
   }
 
   /** Runs `use` with who answers. @throws StatusError TooManyRequests, ServiceUnavailable */
-  async during<R>(
-    space: string,
-    use: (ask: (request: PreviewRequest) => Promise<ObjectPreview[]>) => Promise<R>,
-  ): Promise<R> {
+  async during<R>(space: string, use: (ask: (request: PreviewRequest) => Promise<Previews>) => Promise<R>): Promise<R> {
     const receiver = this.#receiver
     if (!receiver) throw new StatusError('ServiceUnavailable', 'the controller "placement" does not run here')
     const running = this.#running.get(space) ?? 0

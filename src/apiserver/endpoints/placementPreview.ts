@@ -54,7 +54,13 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
       // clusters may let us wait: who has gone keeps nobody else from asking
       const gone = live && goneSignal(exchange.answer)
       const previews = await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
-      return { objects: previews.map((one, i) => ({ ...one, ...(warnings[i]?.length && { warnings: warnings[i] }) })) }
+      return {
+        objects: previews.objects.map((one, i) => ({
+          ...one,
+          ...(warnings[i]?.length && { warnings: warnings[i] }),
+        })),
+        ...(previews.rollouts.length > 0 && { rollouts: previews.rollouts }),
+      }
     })
     const { apiVersion, kind } = body
     // the answer omits the question: it may hold secrets, and the client has it

@@ -10,3 +10,14 @@ export function durationMs(text: string): number | undefined {
   for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) sum += Number(number) * UNITS[unit!]!
   return sum
 }
+
+/** Whole seconds, as `1h30m`. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ] as const
+  return parts.map(([count, unit]) => (count > 0 ? `${count}${unit}` : '')).join('') || '0s'
+}

@@ -49,7 +49,7 @@ import { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import { Brake } from './retention/brake.ts'
 import { Pauses } from './retention/pauses.ts'
 import { RetainedCopies } from './retention/retainedCopies.ts'
-import { clusterContent } from './rollout/clusterContent.ts'
+import { clusterAway, clusterContent } from './rollout/clusterContent.ts'
 import { RevisionStore } from './rollout/revisionStore.ts'
 import { Rollouts } from './rollout/rollouts.ts'
 import { Signals } from './signals/signals.ts'
@@ -307,6 +307,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     labels: ({ cluster, locationName }) => location(cluster, locationName)?.metadata.labels ?? {},
     pathOf: space => places.pathOf(space),
     look: question => clusterContent(content, question),
+    away: name => clusterAway(content, name),
     isSilent: name => inventory.target(name)?.silentSince !== undefined,
     isKnown: (space, name) => readiness.knowsPlacement(space, name),
   })

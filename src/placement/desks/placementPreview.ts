@@ -124,6 +124,46 @@ export interface ObjectPreview {
   readonly warnings?: readonly string[]
 }
 
+/** A Location in a stage of a rollout. */
+export interface StageLocation extends PreviewLocation {
+  /** Silent, paused or leaving: it is passed over, and has its turn once it is back. */
+  readonly away?: true
+}
+
+/** How a revision of a placement would come to its clusters. */
+export interface RolloutPreview {
+  readonly placement: string
+  /** Clusters keep this revision, and nothing begins. */
+  readonly pinned?: number
+  /** A cluster is done once its content has been healthy for so long. */
+  readonly minSuccessSeconds?: number
+  /** For people: when clusters begin, of whatever group. */
+  readonly windows?: readonly string[]
+  /** One after the other. */
+  readonly stages: readonly {
+    readonly atOnce: number
+    readonly mayFail: number
+    readonly groups: readonly {
+      /** Absent: clusters that are in no group. */
+      readonly name?: string
+      readonly approval?: true
+      readonly windows?: readonly string[]
+      readonly count: number
+      /** The first of them, in the order in which they begin. */
+      readonly locations: readonly StageLocation[]
+    }[]
+  }[]
+  /** Why the stages are not known. */
+  readonly message?: string
+}
+
+export interface Previews {
+  /** One for each object of the question, then those about others that these move. */
+  readonly objects: readonly ObjectPreview[]
+  /** One for each staged placement of which something changes, by name. */
+  readonly rollouts: readonly RolloutPreview[]
+}
+
 export interface PreviewedObject {
   readonly resource: GroupVersionResource
   /** As it would be stored, with marks on the fields that its author left open. */
@@ -175,8 +215,8 @@ export interface PlacementConsequence {
 }
 
 export interface PreviewReceiver {
-  /** One answer for each object, then those about others that these move. @throws StatusError ServiceUnavailable while not enough is known */
-  preview(request: PreviewRequest): Promise<ObjectPreview[]>
+  /** @throws StatusError ServiceUnavailable while not enough is known */
+  preview(request: PreviewRequest): Promise<Previews>
   /** `undefined`: it is not known yet. */
   consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined>
   /** A fault for each parameter that no Location defines on which the space places, and each selector that none matches, as far as known. */

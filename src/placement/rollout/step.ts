@@ -118,6 +118,12 @@ export function stagesOf({ type, groups, mandatory, maxFailures }: RolloutStrate
   ]
 }
 
+/** Clusters of a stage that may be on their way at once: `members` are in it, `there` in the rollout. */
+export function slotsOf({ type, maxConcurrency }: RolloutStrategy, members: number, there: number): number {
+  if (maxConcurrency === undefined) return there
+  return clustersOf(maxConcurrency, type === 'ProgressivePerGroup' ? members : there)
+}
+
 /** Those that have neither finished nor failed with the target, or were on their way when another revision was superseded. */
 const TAKES_SLOT: ReadonlySet<Progress> = new Set(['running', 'stuck', 'soaking', 'halfway'])
 const ON_ITS_WAY: ReadonlySet<Progress> = new Set(['running', 'stuck', 'soaking'])
@@ -232,9 +238,7 @@ class Stepping {
       if (mine.length > 0 && !urgent) this.#held ??= this.#gate(group)
       return this.#held && !urgent ? [] : mine
     })
-    const base = strategy.type === 'ProgressivePerGroup' ? members.length : there.length
-    const limit =
-      strategy.maxConcurrency === undefined || urgent ? there.length : clustersOf(strategy.maxConcurrency, base)
+    const limit = urgent ? there.length : slotsOf(strategy, members.length, there.length)
     let taken = there.filter(({ progress }) => TAKES_SLOT.has(progress)).length
     // who was left halfway has the slot already
     for (const { cluster, progress } of waiting) {
@@ -364,6 +368,7 @@ function inOrder(a: Seen, b: Seen): number {
   )
 }
 
-function compareTexts(a: string, b: string): number {
+/** Order of names. */
+export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -21,7 +21,7 @@ const warned = async (sent: Promise<{ code: number; headers: Record<string, unkn
 t.test('of what concerns them, and no more than a response has room for', async t => {
   t.equal(await warned(wds.post(MAPS, map('early', '%(a)'))), '', 'nobody places yet')
   server.desks.previews.deliverTo({
-    preview: async () => [],
+    preview: async () => ({ objects: [], rollouts: [] }),
     consequence: async () => undefined,
     locationFaults: async write => {
       asked.push(write)

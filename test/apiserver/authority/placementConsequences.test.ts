@@ -14,7 +14,7 @@ const NOTHING: PlacementConsequence = { deletes: 0, clusters: 0, isPartial: fals
 const asked: PlacementWrite[] = []
 let answer: () => Promise<PlacementConsequence | undefined> = async () => undefined
 server.desks.previews.deliverTo({
-  preview: async () => [],
+  preview: async () => ({ objects: [], rollouts: [] }),
   consequence: async write => {
     asked.push(write)
     return await answer()

@@ -7,6 +7,7 @@ import {
   MAX_PREVIEWS_AT_ONCE,
   type ObjectPreview,
   type PreviewRequest,
+  type Previews,
 } from '../../../src/placement/desks/placementPreview.ts'
 import { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
@@ -36,14 +37,16 @@ const map = (name: string, data: object = {}, metadata: object = {}) => ({
 const ask = (user: Api, ...objects: unknown[]) => user.post(PREVIEWS, { spec: { objects } })
 const refused = (code: number, message: RegExp) => ({ code, body: { kind: 'Status', message } })
 
+const NOTHING: Previews = { objects: [], rollouts: [] }
 const asked: PreviewRequest[] = []
 const answering = {
   preview: async (request: PreviewRequest) => {
     asked.push(request)
-    return request.objects.map(({ resource, object: { kind, metadata }, operation }): ObjectPreview => {
+    const objects = request.objects.map(({ resource, object: { kind, metadata }, operation }): ObjectPreview => {
       const { group, resource: plural } = resource
       return { group, resource: plural, kind, name: metadata.name!, operation, placements: [], groups: [] }
     })
+    return { objects, rollouts: [] }
   },
   consequence: async () => undefined,
   locationFaults: async () => [],
@@ -250,7 +253,7 @@ t.test('few previews of one space are under way at a time', async t => {
     preview: async () => {
       if (++under === MAX_PREVIEWS_AT_ONCE) begun.resolve()
       await held
-      return []
+      return NOTHING
     },
   })
   const running = Array.from({ length: MAX_PREVIEWS_AT_ONCE }, () => ask(team, map('a')))
@@ -270,11 +273,11 @@ t.test('who has gone does not keep a place among the previews, however long clus
   server.desks.previews.deliverTo({
     ...answering,
     preview: async ({ gone: signal }) => {
-      if (!signal) return []
+      if (!signal) return NOTHING
       gone.push(new Promise(resolve => signal.addEventListener('abort', resolve)))
       if (gone.length === MAX_PREVIEWS_AT_ONCE) begun.resolve()
       await Promise.all(gone)
-      return []
+      return NOTHING
     },
   })
   const leaving = new Api(api.access)

@@ -28,6 +28,7 @@ import {
   type PreviewGroup,
   type PreviewReceiver,
   type PreviewRequest,
+  type Previews,
 } from '../../../placement/desks/placementPreview.ts'
 import { isSystemObject } from '../../../placement/select/eligibility.ts'
 import { downsyncs } from '../../../placement/select/placementSpec.ts'
@@ -56,6 +57,7 @@ import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import type { Imagined, Scene } from './previewScene.ts'
+import { type PreviewStagesDeps, previewStages } from './previewStages.ts'
 import { movedCopies, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
 import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
@@ -69,6 +71,7 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   now: () => number
   live: LiveAsker | undefined
   brake: Pick<Brake, 'wouldHold'>
+  rollouts: PreviewStagesDeps['rollouts']
   /** Why a space has nowhere to place; `undefined` when it has. */
   nowhere: (space: string) => Reason | undefined
   /** Whether it is known where an object goes. */
@@ -92,7 +95,7 @@ export class PlacementPreviews implements PreviewReceiver {
     this.#clusters = new PreviewedClusters(deps)
   }
 
-  async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
+  async preview(request: PreviewRequest): Promise<Previews> {
     const { space, objects, work } = request
     const placements = await imaginedPlacements(this.#deps, request)
     const stored = await this.#stored(request, placements)
@@ -107,7 +110,7 @@ export class PlacementPreviews implements PreviewReceiver {
       const preview = await this.#previewMoved(scene, fact)
       if (preview) previews.push(preview)
     }
-    return previews
+    return { objects: previews, rollouts: await previewStages(this.#deps, scene, previews) }
   }
 
   async consequence({ space, object }: PlacementWrite): Promise<PlacementConsequence | undefined> {

@@ -54,14 +54,22 @@ export interface ClusterQuestion {
   readonly looks: boolean
 }
 
-export function clusterContent(deps: ClusterContentDeps, question: ClusterQuestion): ClusterContent {
-  const { space, mailbox, content, looks } = question
+/** A cluster that is away; `undefined`: it is there. */
+export function clusterAway(deps: ClusterContentDeps, mailbox: string): ClusterContent | undefined {
   if (deps.isLeaving(mailbox) || deps.pauses.locationOf(mailbox) !== undefined) return AWAY
   const known = deps.mailbox(mailbox)
   const outcome = known && deps.outcome(known.space)
   if (outcome === undefined || outcome === UNREPORTED) return { ...AWAY, isUnheard: true }
-  if (!outcome.live || outcome.unreachable) return AWAY
+  return outcome.live && !outcome.unreachable ? undefined : AWAY
+}
+
+export function clusterContent(deps: ClusterContentDeps, question: ClusterQuestion): ClusterContent {
+  const { space, mailbox, content, looks } = question
+  const away = clusterAway(deps, mailbox)
+  if (away) return away
   if (!looks) return { content: 'unknown', isAway: false, message: '' }
+  const known = deps.mailbox(mailbox)
+  const outcome = deps.outcome(known!.space)
   const cluster = new SpaceCluster(deps, space, mailbox)
   let [found, message]: [ContentState, string] = holdsFormer(known!, question, deps)
     ? ['unknown', 'objects that left the placement are still there']

@@ -39,6 +39,8 @@ export interface RolloutsDeps {
   /** Path of an inventory, as people know it. */
   pathOf: (space: string) => string | undefined
   look: (question: ClusterQuestion) => ClusterContent
+  /** A cluster that is away; `undefined`: it is there. */
+  away: (mailbox: string) => ClusterContent | undefined
   /** Whether a cluster was silent already when the server started. */
   isSilent: (mailbox: string) => boolean
   /** Whether all is known that a placement selects and where it leads; else its task is kept until it is. */
@@ -145,6 +147,17 @@ export class Rollouts {
       return { state: 'Waiting', reason: 'RevisionNotStored', message: problem, revision, isDirty: true, pinned }
     if (!placement.isStaged) return undefined
     return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
+  }
+
+  /** Whether a cluster would be passed over: shortly after the start it may be about to report. */
+  isAway(mailbox: string): boolean {
+    const away = this.#deps.away(mailbox)
+    return away !== undefined && !this.#isAwaited(mailbox, away)
+  }
+
+  #isAwaited(mailbox: string, { isUnheard }: ClusterContent): boolean {
+    const { clock, isSilent } = this.#deps
+    return isUnheard === true && steadyMs(clock) < this.#heardAtMs && !isSilent(mailbox)
   }
 
   /** Staged placements, by the state of their newest rollout. */
@@ -491,7 +504,7 @@ export class Rollouts {
 
   /** Facts about the destinations, as they are now; `undefined`: more will be known soon. */
   #look(placement: StagedPlacement, rollout: Rollout, ways: Ways): Seen[] | undefined {
-    const { clock, labels, pathOf, look, isSilent } = this.#deps
+    const { clock, labels, pathOf, look } = this.#deps
     const { space } = placement.id
     const nowMs = clock.now()
     const { touched, isAllTouched } = placement
@@ -505,7 +518,7 @@ export class Rollouts {
       const isNews = isAllTouched || touched.has(mailbox) || before?.revision !== revision
       const [content, former] = [placement.content(revision), placement.content(rollout.from).revisedKeys()]
       const now = look({ space, mailbox, content, former, looks: isMoved && isNews })
-      if (now.isUnheard && steadyMs(clock) < this.#heardAtMs && !isSilent(mailbox)) return undefined
+      if (this.#isAwaited(mailbox, now)) return undefined
       const state = isMoved && !isNews ? (before?.content ?? 'unknown') : now.content
       const isSame = before?.content === state && before.revision === revision
       const [way] = several

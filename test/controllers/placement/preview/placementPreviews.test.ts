@@ -289,7 +289,9 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
   const object = server.peek('wds1', MAPS, 'page', 'commonstuff')!
   const asking = async (wish: LiveWish | undefined) => {
     const objects = [{ resource: MAPS, object, operation: 'unchanged' as const }]
-    const [told] = await previewer().preview({ space: 'wds1', objects, live: wish })
+    const {
+      objects: [told],
+    } = await previewer().preview({ space: 'wds1', objects, live: wish })
     return told!.live
   }
   const found = async (wish: LiveWish = {}) =>
@@ -345,7 +347,7 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
     return 'SilentSyncer'
   }
   const again = Array.from({ length: 3 }, () => ({ resource: MAPS, object, operation: 'unchanged' as const }))
-  const silent = await previewer().preview({ space: 'wds1', objects: again, live: {} })
+  const { objects: silent } = await previewer().preview({ space: 'wds1', objects: again, live: {} })
   t.strictSame(waited.sort(), [florin, guilder].sort(), 'who did not answer is not waited for again by one preview')
   t.match(silent[2]!.live, [{ action: 'Unknown', reason: 'SilentSyncer', count: 2 }])
 

@@ -242,7 +242,7 @@ t.test('the first EdgePlacement of a space: what it would place is read for the 
       ...more.map(object => ({ resource: MAPS, object, operation: 'create' as const })),
     ]
     const mayGet = async (_: GroupVersionResource, { name }: { name: string }) => name !== 'hidden'
-    return await previewer().preview({ space: 'wds1', objects, mayGet })
+    return (await previewer().preview({ space: 'wds1', objects, mayGet })).objects
   }
   t.match(await asked(ALL_MAPS, configMap('new', {})), [
     {

@@ -19,7 +19,7 @@ export async function scene(t: Test, clock?: Clock) {
     })
     const before = server.writes.length
     const mayGet = async (_: GroupVersionResource, { name }: { name: string }) => name !== 'hidden'
-    const told = await previewer().preview({ space: 'wds1', objects, mayGet })
+    const { objects: told } = await previewer().preview({ space: 'wds1', objects, mayGet })
     t.equal(server.writes.length, before, 'nothing is written')
     return told
   }

@@ -431,7 +431,7 @@ async function awaited(t: Test, count: number) {
   const told = (name = names[0]!) =>
     server.peek('wds2', MAPS, name, 'commonstuff')?.metadata.annotations?.[CONFLICT_ANNOTATION]
   const preview = async (space: string, resource: typeof MAPS, object: KubeObject) =>
-    (await previewer().preview({ space, objects: [{ resource, object, operation: 'update' }] }))[0]!
+    (await previewer().preview({ space, objects: [{ resource, object, operation: 'update' }] })).objects[0]!
   return {
     ...scene,
     names,

@@ -59,6 +59,33 @@ export interface MovesAnswer {
   readonly isHeld?: true
 }
 
+interface StageGroupAnswer {
+  /** Absent: clusters that are in no group. */
+  readonly name?: string
+  readonly approval?: true
+  readonly windows: readonly string[]
+  readonly count: number
+  /** The first of them, in the order in which they begin. */
+  readonly locations: readonly (ClusterPlace & { readonly isAway: boolean })[]
+}
+
+/** The stages in which an edit comes to the clusters of a placement. */
+export interface RolloutPreviewAnswer {
+  readonly placement: string
+  /** Clusters keep this revision. */
+  readonly pinned?: number
+  readonly minSuccessSeconds: number
+  /** When clusters begin, of whatever group. */
+  readonly windows: readonly string[]
+  readonly stages: readonly {
+    readonly atOnce: number
+    readonly mayFail: number
+    readonly groups: readonly StageGroupAnswer[]
+  }[]
+  /** Why the stages are not known. */
+  readonly message?: string
+}
+
 export interface PreviewAnswer {
   readonly apiVersion: string
   readonly kind: 'Preview'
@@ -69,6 +96,7 @@ export interface PreviewAnswer {
   /** Clusters by action, over all objects; also over those that are moved and not shown. */
   readonly counts: Readonly<Record<string, number>>
   readonly objects: readonly ObjectAnswer[]
+  readonly rollouts: readonly RolloutPreviewAnswer[]
 }
 
 const STAYS: ReadonlySet<string> = new Set(['namespaces', 'customresourcedefinitions'])
@@ -80,8 +108,12 @@ const COUNTED = [
   ['Unknown', 'unknown'],
 ] as const
 
-/** @param documents `status.objects` of the answers, in order */
-export function readPreview(documents: readonly Record<string, unknown>[], clusters: Clusters): PreviewAnswer {
+/** @param documents `status.objects` of the answers, in order; `rollouts`: `status.rollouts` of all of them */
+export function readPreview(
+  documents: readonly Record<string, unknown>[],
+  clusters: Clusters,
+  rollouts: readonly Record<string, unknown>[] = [],
+): PreviewAnswer {
   const answers = documents.map((one): ObjectAnswer => {
     const namespace = str(one, 'namespace')
     const message = str(one, 'message')
@@ -111,7 +143,31 @@ export function readPreview(documents: readonly Record<string, unknown>[], clust
     ...(unknown && { unknown: true }),
     counts,
     objects: answers,
+    rollouts: readRollouts(rollouts, clusters),
   }
+}
+
+/** Several answers may have the stages of one placement. */
+function readRollouts(documents: readonly Record<string, unknown>[], clusters: Clusters): RolloutPreviewAnswer[] {
+  const byName = new Map(documents.map(one => [str(one, 'placement'), one]))
+  return [...byName].map(([placement, one]) => ({
+    placement,
+    ...(num(one, 'pinned') > 0 && { pinned: num(one, 'pinned') }),
+    minSuccessSeconds: num(one, 'minSuccessSeconds'),
+    windows: strings(one, 'windows'),
+    stages: objects(one, 'stages').map(stage => ({
+      atOnce: num(stage, 'atOnce'),
+      mayFail: num(stage, 'mayFail'),
+      groups: objects(stage, 'groups').map(group => ({
+        ...(str(group, 'name') !== '' && { name: str(group, 'name') }),
+        ...(group.approval === true && { approval: true as const }),
+        windows: strings(group, 'windows'),
+        count: num(group, 'count'),
+        locations: objects(group, 'locations').map(at => ({ ...clusterPlace(at, clusters), isAway: at.away === true })),
+      })),
+    })),
+    ...(str(one, 'message') !== '' && { message: str(one, 'message') }),
+  }))
 }
 
 /** Counts over all objects that EdgePlacements move, where the shown ones are a part of them. */

@@ -116,6 +116,7 @@ export async function askPreview(
     [GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES].map(resource => known(space, resource)),
   )) as [Known, Known, Known]
   const documents: Record<string, unknown>[] = []
+  const rollouts: Record<string, unknown>[] = []
   const most = Math.floor(MAX_PREVIEW_DESTINATIONS / Math.max(1, granted.items.length))
   const bounds = { most: Math.min(MAX_PREVIEWED, Math.max(LEAST, most)), bytes: MAX_PREVIEW_BYTES }
   const { questions, shared } = questionsOf(would, bounds)
@@ -127,7 +128,9 @@ export async function askPreview(
       spec: { objects: some, ...(live && { live }) },
     }
     try {
-      const answers = objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects')
+      const { status } = await space.create(PLACEMENT_PREVIEWS, question)
+      const answers = objects(status, 'objects')
+      rollouts.push(...objects(status, 'rollouts'))
       documents.push(
         ...(questions.length === 1 ? answers : oneOfMany(answers, { isFirst: i === 0, asked: some.length, shared })),
       )
@@ -136,7 +139,8 @@ export async function askPreview(
       throw new NoPreviews(error)
     }
   }
-  const answer = readPreview(documents, new Clusters(new Places(granted.items, bindings.items), slices.items))
+  const clusters = new Clusters(new Places(granted.items, bindings.items), slices.items)
+  const answer = readPreview(documents, clusters, rollouts)
   const placements = would.filter(({ kind, apiVersion }) => kind === 'EdgePlacement' && apiVersion === EDGE_API_VERSION)
   if (placements.length === 0) return answer
   const stored = await known(space, EDGE_PLACEMENTS)

@@ -1,7 +1,7 @@
 /** A preview as a comment of a pull request: a table of what changes where, and each diff folded. Pure. */
 import type { GroupAnswer, PreviewAnswer } from './preview.ts'
 import { diffOf, titleOf } from './preview.ts'
-import { movesText, sentenceOf, summaryOf, WORDS } from './previewText.ts'
+import { movesText, rolloutText, sentenceOf, summaryOf, WORDS } from './previewText.ts'
 
 /** The hosts of repositories take comments of 64 Ki characters. */
 const MOST = 60_000
@@ -29,6 +29,12 @@ export function previewMarkdown(answer: PreviewAnswer): string {
   const some = shown.slice(0, MOST_ROWS).map(tableRow)
   if (some.length > 0) parts.push(['| object | change | clusters |', '|---|---|---|', ...some].join('\n'))
   if (shown.length > some.length) parts.push(`and ${shown.length - some.length} more`)
+  for (const rollout of answer.rollouts)
+    parts.push(
+      rolloutText(rollout, { wide: false })
+        .map(line => `- ${code(line)}`)
+        .join('\n'),
+    )
   const warnings = new Set(answer.objects.flatMap(({ warnings: some = [] }) => some))
   if (warnings.size > 0) parts.push([...warnings].map(text => `- ${code(text)}`).join('\n'))
   const diffs = shown.filter(({ diff }) => diff.length > 0).map(folded)

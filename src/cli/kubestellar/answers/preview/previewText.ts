@@ -1,4 +1,5 @@
 /** The answers of `preview` and `diff` for people: a unified diff for each group of clusters, and a summary. */
+import { durationText } from '../../../shell/durations.ts'
 import type { Colour, Paint } from '../../../shell/output.ts'
 import {
   diffOf,
@@ -6,6 +7,7 @@ import {
   type MovesAnswer,
   type ObjectAnswer,
   type PreviewAnswer,
+  type RolloutPreviewAnswer,
   titleOf,
 } from './preview.ts'
 
@@ -30,8 +32,47 @@ interface PreviewTextOptions {
 }
 
 export function previewText(answer: PreviewAnswer, options: PreviewTextOptions): string[] {
-  const lines = answer.objects.flatMap(object => objectText(object, options))
+  const lines = [
+    ...answer.objects.flatMap(object => objectText(object, options)),
+    ...answer.rollouts.flatMap(rollout => rolloutText(rollout, options)),
+  ]
   return [...lines, ...(lines.length > 0 ? [''] : []), summaryOf(answer)]
+}
+
+/** The stages in which what changes comes to clusters. */
+export function rolloutText(rollout: RolloutPreviewAnswer, { wide }: Pick<PreviewTextOptions, 'wide'>): string[] {
+  const { placement, pinned, minSuccessSeconds, windows, stages, message } = rollout
+  const title = `rollout of ${placement}`
+  const gates = [
+    ...(minSuccessSeconds > 0
+      ? [`each cluster is done after ${durationText(minSuccessSeconds * 1000)} of health`]
+      : []),
+    ...(windows.length > 0 ? [`clusters begin within ${windows.join('; ')}`] : []),
+  ]
+  const head = message ?? [`${stages.length} ${stages.length === 1 ? 'stage' : 'stages'}`, ...gates].join('; ')
+  const lines = [`${title}: ${head}`]
+  for (const [i, { atOnce, mayFail, groups }] of stages.entries()) {
+    lines.push(`  ${i + 1}. ${atOnce} at once, ${mayFail} may fail`)
+    for (const group of groups) lines.push(`     ${stageGroupText(group, wide)}`)
+  }
+  if (pinned !== undefined)
+    lines.push(`  pinned: clusters keep revision ${pinned} until \`kubectl kubestellar rollout unpin ${placement}\``)
+  return lines
+}
+
+type StageGroup = RolloutPreviewAnswer['stages'][number]['groups'][number]
+
+function stageGroupText({ name, approval, windows, count, locations }: StageGroup, wide: boolean): string {
+  const few = locations.slice(0, wide ? locations.length : FEW)
+  const named = few.map(({ location, isAway }) => (isAway ? `${location} (away)` : location))
+  const more = count - few.length
+  const clusters = count === 0 ? 'no cluster' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const gates = [
+    ...(approval ? ['after an approval'] : []),
+    ...(windows.length > 0 ? [`within ${windows.join('; ')}`] : []),
+  ]
+  const head = name === undefined ? 'clusters in no group' : `group ${name}`
+  return `${[head, ...gates].join(', ')}: ${clusters}`
 }
 
 export function summaryOf({ counts, objects, unknown }: PreviewAnswer): string {

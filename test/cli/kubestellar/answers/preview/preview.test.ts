@@ -5,7 +5,7 @@ import { previewExit } from '../../../../../src/cli/kubestellar/answers/exitCode
 import { chosenOtherwise } from '../../../../../src/cli/kubestellar/answers/preview/chosenLocations.ts'
 import { diffOf, readPreview, withSentences } from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
 import { previewMarkdown } from '../../../../../src/cli/kubestellar/answers/preview/previewMarkdown.ts'
-import { previewText } from '../../../../../src/cli/kubestellar/answers/preview/previewText.ts'
+import { previewText, rolloutText } from '../../../../../src/cli/kubestellar/answers/preview/previewText.ts'
 
 const plain = { wide: false, paint: (text: string) => text }
 const places = new Clusters(
@@ -191,4 +191,49 @@ t.test('a comment of a pull request: what others wrote stays text', async t => {
   )
   t.ok(previewMarkdown(many).length <= 61_000)
   t.match(previewMarkdown(many), /and 799 more/)
+})
+
+t.test('the stages of a rollout, with groups, gates and clusters that are away', async t => {
+  const at = (name: string, more: object = {}) => ({ cluster: 'id1', name, ...more })
+  const groups = [
+    { name: 'canary', count: 1, locations: [at('florin')] },
+    {
+      name: 'prod',
+      approval: true,
+      windows: ['Mon 09:00-16:00 Etc/UTC'],
+      count: 7,
+      locations: [at('a', { away: true })],
+    },
+  ]
+  const rollouts = [
+    {
+      placement: 'web',
+      minSuccessSeconds: 5400,
+      windows: ['daily 08:00-18:00 Etc/UTC'],
+      stages: [
+        { atOnce: 1, mayFail: 0, groups: [groups[0]] },
+        { atOnce: 2, mayFail: 1, groups: [groups[1], { count: 0, locations: [] }] },
+      ],
+    },
+    { placement: 'shop', pinned: 3, stages: [{ atOnce: 1, mayFail: 0, groups: [{ count: 1, locations: [at('b')] }] }] },
+  ]
+  const answer = readPreview([], places, [...rollouts, rollouts[0]!])
+  t.equal(answer.rollouts.length, 2, 'several answers may have the same')
+  t.match(answer.rollouts[0]?.stages[0]?.groups[0]?.locations, [{ location: 'imw1.florin', isAway: false }])
+  const lines = [
+    'rollout of web: 2 stages; each cluster is done after 1h30m of health; clusters begin within daily 08:00-18:00 Etc/UTC',
+    '  1. 1 at once, 0 may fail',
+    '     group canary: imw1.florin',
+    '  2. 2 at once, 1 may fail',
+    '     group prod, after an approval, within Mon 09:00-16:00 Etc/UTC: a (away) and 6 more',
+    '     clusters in no group: no cluster',
+    'rollout of shop: 1 stage',
+    '  1. 1 at once, 0 may fail',
+    '     clusters in no group: b',
+    '  pinned: clusters keep revision 3 until `kubectl kubestellar rollout unpin shop`',
+  ]
+  t.strictSame(previewText(answer, plain).slice(0, lines.length), lines)
+  t.match(previewMarkdown(answer), /^- `1\. 1 at once, 0 may fail`$/m)
+  const [unknown] = readPreview([], places, [{ placement: 'big', stages: [], message: 'too much' }]).rollouts
+  t.strictSame(rolloutText(unknown!, { wide: false }), ['rollout of big: too much'])
 })
