@@ -40,6 +40,8 @@ export interface ListWatchOptions extends Omit<Runtime, 'logger'> {
   keep?: (object: KubeObject) => KubeObject
   /** Called for the failure of a list or a watch; it is retried. */
   onFailure?: (error: unknown) => void
+  /** A list is complete, the first one or a later one. */
+  onListed?: () => void
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }
@@ -72,6 +74,7 @@ export async function* listWatch(
         const { pageSize: limit = 500, mostBytes } = options
         const list = await listAll(client, resource, { ...selection, limit, ...(mostBytes && { mostBytes }) }, keep)
         if (signal.aborted) return
+        options.onListed?.()
         version = list.resourceVersion
         const items = list.items.map(object => ({ type: 'initApply', object }) as const)
         yield [{ type: 'init' }, ...items, { type: 'initDone', resourceVersion: version }]

@@ -54,6 +54,8 @@ interface CarriageDeps extends Omit<WorkRuntime, 'guard' | 'logger'> {
 const CONCURRENCY = 16
 /** Placements whose associated objects are not all carried up; the report is part of a status. */
 const MAX_LEFT_OUT = 100
+/** Kinds that it names; a cluster may serve any number. */
+const MAX_NOT_ALLOWED = 100
 const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 export class Carriage {
@@ -279,7 +281,7 @@ export class Carriage {
 
   #associatedStatus(): AssociatedStatus | undefined {
     const leftOut = this.#room.report().slice(0, MAX_LEFT_OUT)
-    const { notAllowed } = this.#side.associates
+    const notAllowed = this.#side.associates.notAllowed.slice(0, MAX_NOT_ALLOWED)
     return leftOut.length + notAllowed.length === 0 ? undefined : { leftOut, notAllowed }
   }
 

@@ -2,11 +2,12 @@
  * An EdgePlacement's name that its space does not serve is most often a slip of the pen: its author gets a warning. It is accepted all the
  * same, for the kind may come later.
  */
-import { objects, str, strings } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { at, objects, str, strings } from '../../apimachinery/fields.ts'
+import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { isAssociable } from '../../placement/associated/associated.ts'
 import { type Pointer, parsePointer } from '../../placement/content/leftFields.ts'
 import { reachOf } from '../../placement/select/reach.ts'
 import { groupOfTest } from '../../placement/words/placement.ts'
@@ -17,7 +18,7 @@ import { DEFAULT_ACCOUNT_STAYS } from './stayingObjects.ts'
 
 /** A response has room for so many. */
 const MAX_WARNINGS = 10
-const FIELDS = ['downsync', 'upsync', 'ignoreDifferences'] as const
+const FIELDS = ['downsync', 'upsync', 'associated', 'ignoreDifferences'] as const
 
 export function placementWarnings(types: Pick<TypeRegistry, 'in'>): Admission {
   return {
@@ -49,6 +50,7 @@ function* warningsOf(object: KubeObject, served: readonly ResourceType[]): Gener
     if (set.apiGroup === '*')
       yield `spec.upsync[${i}].apiGroup: "*" is the name of no group, so nothing is carried up by it; name each group in a set of its own`
   }
+  for (const name of strings(at(fieldOf(object, 'associated'), 'kinds'))) yield* ofAssociated(name, served)
   for (const [i, rule] of objects(fieldOf(object, 'ignoreDifferences')).entries()) {
     yield* ofRule(rule, `spec.ignoreDifferences[${i}]`, served)
   }
@@ -74,6 +76,18 @@ function* ofTest(test: Readonly<Record<string, unknown>>, field: string, served:
     if (name === '*' || known.length > 0) continue
     const where = group === undefined ? '' : ` in group ${quoted(group)}`
     yield `${field}.resources: this space serves no ${quoted(name)}${where}, so nothing is selected by it${resourceHint(name, here, served)}`
+  }
+}
+
+function* ofAssociated(name: string, served: readonly ResourceType[]) {
+  if (name.includes('*')) return
+  const [resource = '', ...group] = name.split('.')
+  const field = 'spec.associated.kinds'
+  if (!isAssociable({ group: group.join('.'), resource })) yield `${field}: clusters never report ${quoted(name)}`
+  else if (!served.some(type => groupResourceName(type) === name)) {
+    const like = served.find(type => isCalled(type, name))
+    const hint = like ? `; did you mean ${quoted(groupResourceName(like))}?` : ''
+    yield `${field}: this space serves no ${quoted(name)}, and clusters report a kind where its definition is placed${hint}`
   }
 }
 

@@ -20,7 +20,7 @@ export class ChangedCopies {
     switch (what) {
       case 'content':
         tasks.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.get(mailbox)?.ownerOf(key) })
-        this.#associated(mailbox, key)
+        this.#associated(mailbox, key, this.#mailboxes.get(mailbox)?.copies.get(key)?.owner)
         break
       case 'standing':
         for (const { space } of claims ?? join.sourcesOf(mailbox, key)) tasks.add({ type: 'source', space, key })
@@ -42,10 +42,16 @@ export class ChangedCopies {
     }
   }
 
-  /** Others may ask for what belongs to a copy that is written, or gone. */
-  #associated(mailbox: string, root: string): void {
-    for (const key of this.#mailboxes.get(mailbox)?.associated.get(root) ?? [])
-      this.#tasks.add({ type: 'asked', mailbox, key })
+  /**
+   * Others may ask for what belongs to a copy that is written, or gone.
+   * @param owner of a copy that the center did not write: what names that space needs no look at each status
+   */
+  #associated(mailbox: string, root: string, owner?: string): void {
+    const at = this.#mailboxes.get(mailbox)
+    for (const key of at?.associated.get(root) ?? []) {
+      const isNamed = owner !== undefined && at?.carried.get(key)?.askedBy.split(',').includes(owner) === true
+      if (!isNamed) this.#tasks.add({ type: 'asked', mailbox, key })
+    }
   }
 
   mailboxChanged(mailbox: string): void {

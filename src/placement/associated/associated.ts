@@ -6,6 +6,7 @@
 
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
 import { annotationJson } from '../content/annotationJson.ts'
 import type { Health } from '../outcome/health.ts'
@@ -70,10 +71,13 @@ export function isEvents({ group, resource }: GroupResource): boolean {
   return group === EVENTS.group && resource === EVENTS.resource
 }
 
+/** Secrets, and what others stand on: a Namespace goes with all that is in it. */
+const NEVER_ASSOCIATED: ReadonlySet<string> = new Set(['secrets', ...[NAMESPACES, CRDS].map(groupResourceName)])
+
 /** Whether objects of a kind may come up as associated ones. Secrets never do, nor what grants rights. */
 export function isAssociable(kind: GroupResource): boolean {
   if (isEvents(kind)) return true
-  return !isPowerful(kind) && !isNeverCarried(kind) && groupResourceName(kind) !== 'secrets'
+  return !isPowerful(kind) && !isNeverCarried(kind) && !NEVER_ASSOCIATED.has(groupResourceName(kind))
 }
 
 export function matchesKinds(patterns: readonly string[], kind: GroupResource): boolean {

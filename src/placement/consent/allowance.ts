@@ -20,6 +20,7 @@ export class Allowance {
   readonly #cuts = new WeakMap<PlacementSpec, UpsyncCut>()
   /** Allowance of those grants alone that let objects take over others; absent where none does. */
   readonly #adopting: Allowance | undefined
+  readonly #associated = new WeakMap<PlacementSpec, readonly string[]>()
   readonly #carried = new WeakMap<PlacementSpec, ReturnType<typeof compileUpsync>>()
 
   /** @param options `refuses`: why nothing at all is allowed, whatever the grants */
@@ -76,12 +77,15 @@ export class Allowance {
   }
 
   /** Kinds of associated objects that a placement asks for, as far as they are allowed. */
-  associated({ associated: wish }: PlacementSpec): readonly string[] {
-    if (!wish || this.#refuses) return []
-    return grantedKinds(
-      wish.kinds,
-      this.#grants.flatMap(grant => grant.associated),
-    )
+  associated(spec: PlacementSpec): readonly string[] {
+    if (!spec.associated || this.#refuses) return []
+    let kinds = this.#associated.get(spec)
+    if (!kinds) {
+      const granted = this.#grants.flatMap(grant => grant.associated)
+      kinds = grantedKinds(spec.associated.kinds, granted)
+      this.#associated.set(spec, kinds)
+    }
+    return kinds
   }
 
   /** Whether an object is carried up by the sets of a placement, as far as they are allowed. */

@@ -64,6 +64,11 @@ interface Stub extends KubeObject {
   readonly time: string
 }
 
+interface Held {
+  readonly key: SyncKey
+  readonly stub: Stub
+}
+
 /** Owners of one object that count; a cluster may name any number. */
 const MAX_OWNERS = 16
 const MAX_LOOKED_AT = 64
@@ -83,7 +88,8 @@ interface AssociatesDeps extends Pick<Runtime, 'clock' | 'random'> {
 export class Associates {
   readonly #deps: AssociatesDeps
   readonly #seen: ClusterWatches
-  readonly #byUid = new Map<string, { readonly key: SyncKey; readonly stub: Stub }>()
+  readonly #byKey = new Map<string, Held>()
+  readonly #byUid = new Map<string, Held>()
   /** Keys by the uid of an owner. */
   readonly #children = new Map<string, Map<string, SyncKey>>()
   readonly #roots = new Map<string, Root>()
@@ -93,6 +99,12 @@ export class Associates {
   /** Objects of the mailbox by the key of the copy that they belong to. */
   readonly #carried = new Map<string, Map<string, SyncKey>>()
   readonly #carriedFor = new Map<string, string>()
+  /** The newest Events of objects that have more than come up, by uid, as long as none of these Events changes. */
+  readonly #newest = new Map<string, ReadonlyMap<string, SyncKey>>()
+  /** Uids of objects whose Events changed in the batch that is being read. */
+  readonly #eventful = new Set<string>()
+  /** Kinds that are watched. */
+  #watched: ReadonlySet<string> = new Set()
   /** Kinds that the cluster does not let the syncer read. */
   readonly #forbidden = new Set<string>()
   #refused: readonly string[] = []
@@ -109,7 +121,8 @@ export class Associates {
       logger: silentLogger,
       keep: stubOf,
       onChange: (resource, { type, object }) => this.#changed(resource, object as Stub, type === 'delete'),
-      onSynced: resource => this.#synced(resource),
+      onSynced: () => this.#synced(),
+      onListed: resource => this.#setForbidden(resource, false),
       onFailure: (resource, error) => {
         if (isStatusError(error, 'Forbidden')) this.#setForbidden(resource, true)
       },
@@ -157,7 +170,7 @@ export class Associates {
     if (!stub || stub.metadata.deletionTimestamp !== undefined) return undefined
     const root = this.#rootOf(key, stub)
     const ask = root && askFor(root.asks, key)
-    if (!root || !ask) return undefined
+    if (!root || !ask || !this.#mayReport(key)) return undefined
     const { group, resource, namespace, name } = root.key
     return {
       ask,
@@ -185,13 +198,15 @@ export class Associates {
     const account = associatedWith(carried)
     const root = account && parseObjectKey(account.root)
     const known = root && this.#roots.get(keyText(root))
-    return known && askFor(known.asks, key) ? root : undefined
+    return known && askFor(known.asks, key) && this.#mayReport(key) ? root : undefined
   }
 
   /** Whether lists of the cluster tell that an object belongs to no copy any more. */
   isKnown(key: SyncKey, root: SyncKey): boolean {
     if (this.#deps.served.lacks(key)) return true
-    return this.#seen.hasSynced(key) && this.#seen.allSynced() && this.#deps.arePlacedKnown(root)
+    if (!this.#seen.hasSynced(key)) return false
+    // what is there may have owners of a kind that is not listed yet, or never will be
+    return !this.holds(key) || (this.#seen.allSynced() && this.#deps.arePlacedKnown(root))
   }
 
   /** Watches of the cluster follow the wishes and what the cluster serves. */
@@ -205,13 +220,15 @@ export class Associates {
       const isAsked = isAssociable(resource) && asks.some(({ kinds }) => matchesKinds(kinds, resource))
       const isLink = OWNER_KINDS.some(link => groupResourceName(link) === groupResourceName(resource))
       if (!(isAsked || isLink) || !['list', 'watch'].every(verb => resource.verbs.includes(verb))) continue
-      if (allowance.mayReport(resource, resource.namespaced) || (isLink && allowance.readsOwners)) wanted.push(resource)
-      else if (isAsked) refused.push(groupResourceName(resource))
+      const mayReport = allowance.mayReport(resource, resource.namespaced)
+      if (mayReport || (isLink && allowance.readsOwners)) wanted.push(resource)
+      if (isAsked && !mayReport) refused.push(groupResourceName(resource))
     }
     for (const name of this.#forbidden)
       if (!wanted.some(resource => groupResourceName(resource) === name)) this.#forbidden.delete(name)
     this.#refused = refused
     this.#seen.want(wanted)
+    this.#forgetAllBut(wanted)
     this.#deps.onAssociates()
   }
 
@@ -219,6 +236,20 @@ export class Associates {
   lookAtAll(): void {
     for (const root of this.#roots.values()) this.#queueOf(root)
     for (const keys of this.#carried.values()) for (const key of keys.values()) this.#deps.queues.up.add(key)
+  }
+
+  /** Whether flags of the syncer let it report a kind. Owners are read without that. */
+  #mayReport(key: SyncKey): boolean {
+    return this.#deps.allowance.mayReport(key, key.namespace !== '')
+  }
+
+  #forgetAllBut(watched: readonly GroupResource[]): void {
+    const before = this.#watched
+    const now = new Set(watched.map(groupResourceName))
+    this.#watched = now
+    if ([...before].every(name => now.has(name))) return
+    for (const { key, stub } of [...this.#byKey.values()])
+      if (!now.has(groupResourceName(key))) this.#changed(key, stub, true)
   }
 
   #stub(key: SyncKey): Stub | undefined {
@@ -255,18 +286,26 @@ export class Associates {
   #changed(resource: GroupResource, stub: Stub, isGone: boolean): void {
     const { up } = this.#deps.queues
     const key = keyOf(resource, stub)
+    const id = keyText(key)
+    const before = this.#byKey.get(id)
     const { uid = '' } = stub.metadata
-    const before = this.#byUid.get(uid)?.stub
-    for (const owner of before?.owners ?? []) this.#unlink(owner.uid, key)
-    if (isGone) this.#byUid.delete(uid)
-    else {
-      this.#byUid.set(uid, { key, stub })
+    const uidBefore = before?.stub.metadata.uid ?? ''
+    const ownersBefore = before?.stub.owners ?? []
+    for (const owner of ownersBefore) this.#unlink(owner.uid, key)
+    // also where a list has another object of its name
+    if (before && this.#byUid.get(uidBefore) === before) this.#byUid.delete(uidBefore)
+    this.#byKey.delete(id)
+    if (!isGone) {
+      const held = { key, stub }
+      this.#byKey.set(id, held)
+      this.#byUid.set(uid, held)
       for (const owner of stub.owners) this.#link(owner.uid, key)
     }
-    if (isGone || this.#carriedFor.has(keyText(key)) || this.#rootOf(key, stub)) up.add(key)
+    if (isGone || this.#carriedFor.has(id) || this.#rootOf(key, stub)) up.add(key)
     // as of now others belong to a copy, or no more
-    if (isGone || !before || !equalJson(before.owners, stub.owners)) this.#queueBelow(uid)
-    if (isEvents(key)) for (const owner of stub.owners) this.#queueEvents(owner.uid)
+    if (before && uidBefore !== uid) this.#queueBelow(uidBefore)
+    if (isGone || uidBefore !== uid || !equalJson(ownersBefore, stub.owners)) this.#queueBelow(uid)
+    if (isEvents(key)) for (const owner of [...ownersBefore, ...stub.owners]) this.#eventsChanged(owner.uid)
   }
 
   #link(uid: string, key: SyncKey): void {
@@ -317,6 +356,23 @@ export class Associates {
     }
   }
 
+  #eventsChanged(about: string): void {
+    this.#newest.delete(about)
+    // once for all changes of a batch
+    if (this.#eventful.size === 0)
+      queueMicrotask(() => {
+        const eventful = [...this.#eventful]
+        this.#eventful.clear()
+        for (const each of eventful) if (this.#belongs(each)) this.#queueEvents(each)
+      })
+    this.#eventful.add(about)
+  }
+
+  #belongs(uid: string): boolean {
+    const held = this.#byUid.get(uid)
+    return this.#rootsByUid.has(uid) || (held !== undefined && this.#rootOf(held.key, held.stub) !== undefined)
+  }
+
   /** Events about one object: those that are among the newest now, or no more. */
   #queueEvents(about: string): void {
     const newest = this.#newestEvents(about)
@@ -325,14 +381,18 @@ export class Associates {
       if (isEvents(key) && !newest.has(id) && this.#carriedFor.has(id)) this.#deps.queues.up.add(key)
   }
 
-  #newestEvents(about: string): Map<string, SyncKey> {
+  #newestEvents(about: string): ReadonlyMap<string, SyncKey> {
+    const known = this.#newest.get(about)
+    if (known) return known
     const events = [...(this.#children.get(about) ?? [])].flatMap(([id, key]) => {
       const stub = isEvents(key) ? this.#stub(key) : undefined
       return stub ? [{ id, key, time: stub.time }] : []
     })
-    if (events.length > MAX_ASSOCIATED_EVENTS)
-      events.sort((a, b) => (a.time === b.time ? (a.id < b.id ? -1 : 1) : a.time < b.time ? 1 : -1))
-    return new Map(events.slice(0, MAX_ASSOCIATED_EVENTS).map(({ id, key }) => [id, key]))
+    if (events.length <= MAX_ASSOCIATED_EVENTS) return new Map(events.map(({ id, key }) => [id, key]))
+    events.sort((a, b) => (a.time === b.time ? (a.id < b.id ? -1 : 1) : a.time < b.time ? 1 : -1))
+    const newest = new Map(events.slice(0, MAX_ASSOCIATED_EVENTS).map(({ id, key }) => [id, key]))
+    this.#newest.set(about, newest)
+    return newest
   }
 
   #isOldEvent(key: SyncKey, { owners }: Stub): boolean {
@@ -355,8 +415,7 @@ export class Associates {
     this.#carriedFor.set(id, root)
   }
 
-  #synced(resource: GroupResource): void {
-    this.#setForbidden(resource, false)
+  #synced(): void {
     // some of what was carried may be gone, or belong to nothing
     for (const keys of this.#carried.values()) for (const key of keys.values()) this.#deps.queues.up.add(key)
   }

@@ -44,6 +44,8 @@ interface ClusterWatchesDeps extends Runtime {
   keep?: (object: KubeObject) => KubeObject
   /** A list or watch of a resource failed, and is tried again. */
   onFailure?(resource: GroupVersionResource, error: unknown): void
+  /** A list of a resource is complete, the first one or a later one. */
+  onListed?(resource: GroupVersionResource): void
 }
 
 export class ClusterWatches {
@@ -128,7 +130,7 @@ export class ClusterWatches {
 
   /** @param before knew the resource until now; objects that the first list lacks get an end event */
   #start(resource: GroupVersionResource, before?: Watched): Watched {
-    const { clock, onChange, onSynced, onMissing, onFailure } = this.#deps
+    const { clock, onChange, onSynced, onMissing, onFailure, onListed } = this.#deps
     const early = before?.early ?? new Map<string, SyncKey>()
     const stop = new AbortController()
     const informer = new Informer({
@@ -136,6 +138,7 @@ export class ClusterWatches {
       resource,
       mostBytes: CLUSTER_LIST.mostBytes,
       onFailure: error => onFailure?.(resource, error),
+      onListed: () => onListed?.(resource),
     })
     informer.subscribe(change => onChange(resource, change))
     if (before)

@@ -16,8 +16,12 @@ export interface Charged {
 
 interface Share extends Charged {
   readonly bytes: Map<string, number>
-  readonly leftOut: Map<string, SyncKey>
+  readonly leftOut: Set<string>
+  /** Those of them that wait for room, in turns. */
+  readonly waiting: Map<string, SyncKey>
   total: number
+  /** The fewest bytes that found no room; absent: none were refused. */
+  refused: number | undefined
   paidUntilMs: number | undefined
 }
 
@@ -25,6 +29,8 @@ interface Share extends Charged {
 const WRITES = new Rate({ everyMs: 2000, atOnce: MAX_ASSOCIATED })
 /** Left-out objects that are tried when one goes. */
 const TRIED = 8
+/** An object that is larger than this says nothing about room for others. */
+const USUAL_BYTES = 64 * 1024
 
 export class AssociatedRoom {
   readonly #shares = new Map<string, Share>()
@@ -41,7 +47,16 @@ export class AssociatedRoom {
     this.#again = again
   }
 
-  /** Whether an object of so many bytes has room. It is counted among those that have none otherwise. */
+  /** Whether an object may have room, before its size is known. It waits for room otherwise. */
+  hasRoom(charged: Charged, key: SyncKey): boolean {
+    const { bytes, total, refused } = this.#share(charged)
+    if (bytes.has(keyText(key))) return true
+    const isFull = bytes.size >= MAX_ASSOCIATED || (refused !== undefined && total + refused > MAX_ASSOCIATED_BYTES)
+    if (isFull) this.#wait(charged, key)
+    return !isFull
+  }
+
+  /** Whether an object of so many bytes has room. It waits for room otherwise. */
   take(charged: Charged, key: SyncKey, bytes: number): boolean {
     const id = keyText(key)
     const share = this.#share(charged)
@@ -51,12 +66,14 @@ export class AssociatedRoom {
       (before !== undefined || share.bytes.size < MAX_ASSOCIATED) &&
       share.total + bytes - (before ?? 0) <= MAX_ASSOCIATED_BYTES
     if (!fits) {
-      this.leaveOut(charged, key)
+      share.refused = Math.min(bytes, share.refused ?? USUAL_BYTES, USUAL_BYTES)
+      this.#wait(charged, key)
       return false
     }
     share.total += bytes - (before ?? 0)
     share.bytes.set(id, bytes)
     this.#shareOf.set(id, share)
+    share.waiting.delete(id)
     if (share.leftOut.delete(id)) this.#onChange()
     return true
   }
@@ -65,12 +82,18 @@ export class AssociatedRoom {
   leaveOut(charged: Charged, key: SyncKey): void {
     const id = keyText(key)
     const share = this.#share(charged)
+    share.waiting.delete(id)
     if (share.leftOut.has(id)) return
     this.forget(key)
-    share.leftOut.set(id, key)
+    share.leftOut.add(id)
     this.#shareOf.set(id, share)
     this.#shares.set(idOf(charged), share)
     this.#onChange()
+  }
+
+  #wait(charged: Charged, key: SyncKey): void {
+    this.leaveOut(charged, key)
+    this.#share(charged).waiting.set(keyText(key), key)
   }
 
   /** It is carried up no more, and others may find room. */
@@ -80,12 +103,17 @@ export class AssociatedRoom {
     if (!share) return
     this.#shareOf.delete(id)
     this.#due.delete(id)
+    share.waiting.delete(id)
     if (share.leftOut.delete(id)) this.#onChange()
     const bytes = share.bytes.get(id)
     if (bytes !== undefined) {
       share.bytes.delete(id)
       share.total -= bytes
-      for (const other of [...share.leftOut.values()].slice(0, TRIED)) this.#again(other)
+      let tried = 0
+      for (const other of share.waiting.values()) {
+        if (tried++ === TRIED) break
+        this.#again(other)
+      }
     }
     const isPaid = (share.paidUntilMs ?? 0) <= steadyMs(this.#clock)
     if (isPaid && share.bytes.size === 0 && share.leftOut.size === 0) this.#shares.delete(idOf(share))
@@ -117,7 +145,8 @@ export class AssociatedRoom {
     const id = idOf(charged)
     const known = this.#shares.get(id)
     if (known) return known
-    const share = { ...charged, bytes: new Map(), leftOut: new Map(), total: 0, paidUntilMs: undefined }
+    const rest = { total: 0, refused: undefined, paidUntilMs: undefined }
+    const share = { ...charged, bytes: new Map(), leftOut: new Set<string>(), waiting: new Map(), ...rest }
     this.#shares.set(id, share)
     return share
   }

@@ -157,6 +157,7 @@ export class Upsync {
     if (existing !== undefined && !isUpsynced(existing)) return {}
     if (resource === undefined || isOld || !this.#deps.allowance.reportsFrom(key))
       return await this.#leaveOut(key, charged, existing)
+    if (!room.hasRoom(charged, key)) return await this.#takeBack(key, existing)
     const waitMs = this.#pace.waitMs(keyText(key))
     if (existing && waitMs > 0) return { requeueAfterMs: waitMs }
     const live = await unlessGone(cluster.get(clusterServed.at(key, resource.version) ?? resource, refOf(key)))
@@ -168,7 +169,7 @@ export class Upsync {
     const { copy, status } = associatedCopy(live, apiVersionOf(resource), ask.full, accountOf(key, live, association))
     const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
     const bytes = Buffer.byteLength(JSON.stringify([copy, reported]))
-    if (!room.take(charged, key, bytes)) return await this.#leaveOut(key, charged, existing)
+    if (!room.take(charged, key, bytes)) return await this.#takeBack(key, existing)
     const changes = this.#changesOf(key, { resource, copy, existing, status, reported })
     if (!changes.apply && !changes.patch) return {}
     const turnMs = room.turnMs(charged, key)
@@ -191,6 +192,10 @@ export class Upsync {
     existing: Readonly<KubeObject> | undefined,
   ): Promise<ReconcileResult> {
     this.#deps.room.leaveOut(charged, key)
+    return await this.#takeBack(key, existing)
+  }
+
+  async #takeBack(key: SyncKey, existing: Readonly<KubeObject> | undefined): Promise<ReconcileResult> {
     return existing ? await this.#delete(key, existing, 'it has no room there') : {}
   }
 

@@ -86,3 +86,11 @@ t.test('what is right is taken without a word, and an edit beside it is not judg
   const edit = await wds.patch(`${PLACEMENTS}/many`, 'merge', { metadata: { labels: { a: 'b' } } })
   t.match([edit.code, edit.headers.warning], [200, undefined])
 })
+
+t.test('kinds of associated objects that no cluster can report', async t => {
+  const of = (...kinds: string[]) => ({ associated: { kinds } })
+  t.equal(await warnings('associated', of('pods', 'replicasets.apps', 'events', '*.example.com')), '')
+  t.match(await warnings('associated-kind', of('pod')), '"pod", and clusters report a kind where its definition is')
+  t.match(await warnings('associated-group', of('replicasets')), 'did you mean "replicasets.apps"?')
+  t.match(await warnings('associated-secrets', of('secrets')), 'spec.associated.kinds: clusters never report "secrets"')
+})

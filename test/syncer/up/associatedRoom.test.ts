@@ -21,4 +21,48 @@ t.test('behind a thousand writes a placement has one in two seconds, and another
   t.equal(room.turnMs(p, pod('later')), 2000, 'it keeps its turn')
 })
 
+const MIB = 1024 * 1024
+const P: Charged = { space: 's', placement: 'p' }
+const named = (name: string) => ({ group: '', resource: 'pods', namespace: 'app', name })
+
+t.test('objects that are left out for good do not take the turns of those that wait for room', t => {
+  const tried: string[] = []
+  const room = new AssociatedRoom(
+    new FakeClock(),
+    () => {},
+    ({ name }) => tried.push(name),
+  )
+  for (let i = 0; i < 20; i++) room.leaveOut(P, named(`old-${i}`))
+  t.equal(room.take(P, named('a'), MIB), true)
+  for (let i = 0; i < 10; i++) t.equal(room.take(P, named(`b-${i}`), 1000), false)
+  t.match(room.report(), [{ leftOut: 30 }])
+  room.forget(named('a'))
+  t.strictSame(tried, ['b-0', 'b-1', 'b-2', 'b-3', 'b-4', 'b-5', 'b-6', 'b-7'])
+  t.equal(room.take(P, named('b-0'), MIB), true)
+  for (let i = 1; i < 8; i++) room.take(P, named(`b-${i}`), 1000)
+  tried.length = 0
+  room.forget(named('b-0'))
+  t.strictSame(tried.slice(0, 3), ['b-8', 'b-9', 'b-1'], 'others have a turn')
+  t.end()
+})
+
+t.test('a full placement is known to be full before an object is read, and one that is too large fills none', t => {
+  const room = new AssociatedRoom(
+    new FakeClock(),
+    () => {},
+    () => {},
+  )
+  t.equal(room.take(P, named('huge'), 2 * MIB), false)
+  t.equal(room.hasRoom(P, named('a')), true)
+  t.equal(room.take(P, named('a'), MIB - 100), true)
+  t.equal(room.hasRoom(P, named('b')), false)
+  t.equal(room.hasRoom(P, named('a')), true, 'what is there may change')
+  t.match(room.report(), [{ leftOut: 2 }])
+  room.forget(named('a'))
+  t.equal(room.hasRoom(P, named('b')), true)
+  for (let i = 0; i < 1000; i++) room.take(P, named(`${i}`), 1)
+  t.equal(room.hasRoom(P, named('b')), false)
+  t.end()
+})
+
 type Charged = Parameters<AssociatedRoom['turnMs']>[0]

@@ -1,5 +1,6 @@
 /** Associated objects: what the cluster makes for copies comes up by the owners that lead there, and nothing else does. */
 import t, { type Test } from 'tap'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { type AssociatedAsk, associatedWith } from '../../../src/placement/associated/associated.ts'
@@ -308,4 +309,32 @@ t.test('kinds that flags do not allow are named, and what flags allow to be repo
   await c.up('pods app/a')
   await c.up('syncerconfigs.edge.kubestellar.io the-one', named([]))
   t.pass('what may be read comes up')
+})
+
+t.test('what was reported goes when the flags do not allow it any more', async t => {
+  const c = await clusterFor(t)
+  const lists = { namespaces: ['app'], kinds: ['deployments.apps', 'configmaps'] }
+  const associated = ['pods', 'replicasets.apps']
+  const syncer = c.pair.start(undefined, undefined, { allowance: new ClusterAllowance({ ...lists, associated }) })
+  await c.pod('a', await c.set('web-1', await c.deployment('web')))
+  await c.up('pods app/a')
+  await c.up('replicasets.apps app/web-1')
+  await syncer.stop()
+  c.pair.start(undefined, undefined, { allowance: new ClusterAllowance({ ...lists, associated: ['pods'] }) })
+  await c.down('replicasets.apps app/web-1')
+  t.match(await c.up('pods app/a'), { kind: 'Pod' })
+})
+
+t.test('what is gone from a cluster goes, though the syncer may not list another kind', async t => {
+  const c = await clusterFor(t)
+  const { cluster } = c.pair
+  const list: SpaceClient['list'] = async (resource, options) => {
+    if (resource.resource === 'events') throw new StatusError('Forbidden', 'no')
+    return await cluster.list(resource, options)
+  }
+  c.pair.start(undefined, undefined, { cluster: { ...cluster, list } })
+  await c.pod('a', await c.set('web-1', await c.deployment('web')))
+  await c.up('pods app/a')
+  await cluster.delete(PODS, { namespace: 'app', name: 'a' })
+  t.equal(await c.down('pods app/a'), undefined)
 })

@@ -129,7 +129,7 @@ function silenceOf({ location, silentSince }: AssociatedCluster): string {
 }
 
 /** Owners above what they own. An object whose owner is not reported stands below the placed one. */
-function treeOf({ resource, name }: AssociatedAnswer, { health, objects }: AssociatedCluster): Row[] {
+export function treeOf({ resource, name }: AssociatedAnswer, { health, objects }: AssociatedCluster): Row[] {
   const reported = new Set(objects.map(({ account }) => account.uid))
   const below = (uid: string): AssociatedObject[] =>
     objects.filter(({ account }) => account.owners.some(owner => owner.uid === uid))
@@ -156,6 +156,8 @@ function treeOf({ resource, name }: AssociatedAnswer, { health, objects }: Assoc
     }
   }
   add(top, '   ')
+  // a cluster may report owners in a ring
+  for (const one of objects) if (!shown.has(one.account.uid)) add([one], '   ')
   return rows
 }
 
