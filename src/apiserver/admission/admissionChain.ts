@@ -160,7 +160,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     isMaker(user) ||
     (elsewhere !== undefined &&
       (elsewhere.users.has(trustedName(user)) || elsewhere.paths.test(tree.pathOf(space) ?? '')))
-  const judgedHere = (...steps: Admission[]): Admission[] => unlessElsewhere(steps, isElsewhere)
+  const judgedHere = (...steps: Admission[]): Admission[] => unlessElsewhere(steps, isElsewhere, elsewhere?.kinds)
   return {
     steps: [
       namespaceLifecycle(stateOf),

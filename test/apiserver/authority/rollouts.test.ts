@@ -2,9 +2,10 @@
 import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { PLACEMENT_CONTENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../src/placement/words/placement.ts'
-import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
+import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from '../admission/webhookServer.ts'
 
-const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
+const { api, server } = await startTestServer(t, { more: { ...ON_MAIN_THREAD.more, ...WEBHOOKS_HERE.more } })
 await createSpace(api, 'shop')
 const shop = api.in('root:shop')
 const { services, store, tree } = server
@@ -74,7 +75,36 @@ t.test('contents of revisions are for nobody but the server, whatever roles say'
   t.equal(await streamed(api.as(ALICE)), 0, 'a stream of all that the space holds leaves them out')
   t.equal(await streamed(api), 1)
   t.match(await shop.get(`${url}/c`), { code: 200 }, 'who runs the server may look')
+  for (const query of ['', '?resources=placementcontents.edge.kubestellar.io,configmaps', '?brief=true']) {
+    const stream = await api.as(ALICE).watch(`/services/stream/clusters/root:shop${query}`)
+    const lines = await stream.until(({ synced }) => synced === true)
+    await center.patch(PLACEMENT_CONTENTS, { name: 'c' }, 'merge', { spec: { until: query.length + 2 } })
+    await shop.ok(shop.post('/api/v1/namespaces/default/configmaps', { metadata: { generateName: 'end-' } }))
+    lines.push(...(await stream.until(({ name, type }) => type === 'ADDED' && String(name).startsWith('end-'))))
+    stream.close()
+    t.strictSame(
+      lines.filter(({ resource }) => resource === 'placementcontents'),
+      [],
+      `no stream of the space tells of them: ${query}`,
+    )
+  }
   await shop.delete(`${RBAC}/clusterrolebindings/all`)
+})
+
+t.test('no webhook of the space sees contents of revisions, whoever writes or deletes them', async t => {
+  const hooks = await startWebhookServer(t)
+  hooks.on('/see', () => ({ allowed: true }))
+  const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }]
+  const see = configuration('Validating', 'see', [webhook('see.example.com', hooks.at('/see'), { rules })])
+  await shop.ok(shop.post(CONFIGURATIONS.Validating, see))
+  const collector = embeddedClient({ services, store, tree, component: 'garbage-collector-controller' })
+  await collector.in(tree.idAt('root:shop')!).delete(PLACEMENT_CONTENTS, { name: 'c' })
+  await shop.ok(shop.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'seen' } }))
+  await shop.ok(shop.delete(`${CONFIGURATIONS.Validating}/see`))
+  t.strictSame(
+    hooks.seen.map(({ request }) => request.name),
+    ['seen'],
+  )
 })
 
 t.test('a strategy is refused with its field', async t => {
