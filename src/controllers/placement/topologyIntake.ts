@@ -132,8 +132,9 @@ export class TopologyIntake implements TopologyReader {
       const before = join.spec(space, name)
       const wasPaused = before?.isPaused ?? false
       const spec = compilePlacement(object)
-      // one that was reported on before has copies
-      const isNew = isFirst && readiness.isTopologyWhole && at(object.status, 'counts') === undefined
+      // one that was reported on before has copies; a first spec with a strategy never had unstaged ones
+      const isUnreported = isFirst && at(object.status, 'counts') === undefined
+      const isNew = isUnreported && (readiness.isTopologyWhole || object.metadata.generation === 1)
       const stage = rollouts.place(space, name, spec, isNew)
       join.setPlacement(space, name, spec, creationTimestamp, stage)
       if ((before?.collectors.length ?? 0) + spec.collectors.length > 0)

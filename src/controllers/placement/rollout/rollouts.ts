@@ -475,6 +475,8 @@ export class Rollouts {
         for (const mailbox of found.start) placement.setRevision(mailbox, rollout.revision)
       }
       join.restage(space, name, start, found.start)
+      // a revision that changes nothing in a cluster names no copy there
+      for (const mailbox of found.start) placement.touched.add(mailbox)
     }
     if (after.state === 'Done') this.#settle(placement, after)
     for (const key of rollout.clusters.keys()) if (!ways.has(key)) placement.release(key)
@@ -483,6 +485,7 @@ export class Rollouts {
       placement.rolledBack.set(after.revision, after.from)
       return 0
     }
+    if (found.start.length > 0) return 0
     return (found.recheckAtMs ?? Number.POSITIVE_INFINITY) - nowMs
   }
 

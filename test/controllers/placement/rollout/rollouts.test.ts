@@ -709,3 +709,31 @@ t.test('a placement that is created anew has its own revisions beside leftovers 
   for (const resource of [PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS])
     t.not(server.peek('wds1', resource, 'ep.1')?.metadata.ownerReferences?.[0]?.uid, 'before')
 })
+
+t.test('a placement of which nothing was written before a restart is staged from its first revision', async t => {
+  const { server, restart, make, place, pass, report, held } = await rolloutWorld(t)
+  await make('page', '1')
+  server.refuse = (_, verb, { resource }) => {
+    const isReport = resource === 'edgeplacements' && verb === 'status'
+    if (isReport || resource === 'placementrollouts') throw statusError.internal(`no ${verb}`)
+  }
+  await place('ep', { rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  await restart(async () => {
+    server.refuse = () => {}
+  })
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', undefined])
+})
+
+t.test('a revision that only lacks what was deleted comes to its end', async t => {
+  const { wds, server, pass, report, held, states } = await placed(t)
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'side' })
+  await server.quiet()
+  t.same([held('florin', 'side'), held('guilder', 'side')], [undefined, undefined])
+  await report('florin')
+  await report('guilder')
+  await pass(5000)
+  t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+})
