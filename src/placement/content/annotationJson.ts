@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 /** `undefined` where there is none, or what is there nobody of us wrote: the center puts back what somebody changed. */
-export function annotationJson({ metadata }: Readonly<KubeObject>, annotation: string): unknown {
+export function annotationJson({ metadata }: Pick<KubeObject, 'metadata'>, annotation: string): unknown {
   const text = metadata.annotations?.[annotation]
   if (text === undefined) return undefined
   try {

@@ -3,11 +3,12 @@
  * The marks of the center stay in the mailbox, and so do field managers, which name others. Pure.
  */
 import { labelValue } from '../../apimachinery/nameRules.ts'
-import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { FieldDifference, LiveField } from '../outcome/fieldDifference.ts'
 import { CENTER_MARKS } from '../words/marks.ts'
 import {
+  ASSOCIATED_WITH,
   DIFFERENCES_ANNOTATION,
   isProjected,
   LIVE_FIELDS_ANNOTATION,
@@ -18,6 +19,7 @@ import {
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../words/placement.ts'
+import { annotationJson } from './annotationJson.ts'
 import { withLiveFields } from './liveFields.ts'
 
 /** The space that reads, and the name by which it knows the cluster. */
@@ -94,6 +96,9 @@ function annotationsOf(
 ): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const name in annotations) if (!HIDDEN.has(name)) shown[name] = annotations[name]!
+  // spaces that ask for the object by upsync sets do not own the placement
+  const account = annotationJson({ metadata: { annotations: annotations ?? {} } }, ASSOCIATED_WITH)
+  if (isRecord(account)) shown[ASSOCIATED_WITH] = JSON.stringify({ ...account, placement: '' })
   shown[CLUSTER_ANNOTATION] = space
   shown[LOCATION_LABEL] = location
   if (silentSince !== undefined) shown[SILENT_SINCE_ANNOTATION] = silentSince

@@ -1,6 +1,7 @@
 /** One object of a mailbox as its space sees it, with the marks of now. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { associatedWith } from '../../../src/placement/associated/associated.ts'
 import { reportedObject } from '../../../src/placement/content/reportedObject.ts'
 import type { LiveField } from '../../../src/placement/outcome/fieldDifference.ts'
 
@@ -32,6 +33,19 @@ t.test('marks are annotations, and nobody else writes them', async t => {
     [`${EDGE}/live-fields`]: '[{"path":"spec.replicas","live":"5"}]',
   })
   t.equal(reportedObject(forged, { ...TO, space: 's2' }, marks), undefined)
+})
+
+t.test('a space that sees an associated object of another one reads no name of its placement', async t => {
+  const account = { root: 'apps|deployments|app|web', rootUid: '1', placement: 'secret', uid: '2', owners: [] }
+  const annotations = {
+    [`${EDGE}/upsynced`]: 'Pod/app/web-1',
+    [`${EDGE}/upsynced-for`]: 's1,s2',
+    [`${EDGE}/associated-with`]: JSON.stringify(account),
+  }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace: 'app', annotations } }
+  const seen = reportedObject(pod, TO)
+  t.notMatch(JSON.stringify(seen), /secret/)
+  t.same(seen && associatedWith(seen), { ...account, placement: '' })
 })
 
 t.test('the label of the location is none that somebody else wrote, and a value that labels may have', async t => {
