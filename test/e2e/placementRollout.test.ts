@@ -222,6 +222,9 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   edit('three')
   await done(pipeline)
   t.same(await pages(), ['three', 'three', 'three'], 'the pipeline waited for all')
+  // a write that changes no content makes no revision, and a pipeline ends all the same
+  await done('kubectl annotate configmap/web -n store --overwrite kubectl.kubernetes.io/last-applied-configuration={}')
+  await done('kubectl kubestellar rollout status web -f app/ -f web.yaml --watch --timeout 30s')
   t.match((await run('kubectl kubestellar rollout history web')).told, /REVISION[\s\S]*Done/)
 
   // groups: the second waits for an approval

@@ -292,6 +292,8 @@ export class Rollouts {
       })
       const at = timestamp(new Date(clock.now()))
       if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
+      // no rollout of these edits says that they are none
+      else tasks.report(id.space, id.name)
     } catch (error) {
       // it may be half written, and is read anew before the next attempt
       placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`

@@ -737,3 +737,14 @@ t.test('a revision that only lacks what was deleted comes to its end', async t =
   await pass(5000)
   t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
 })
+
+t.test('a write that changes no content leaves the placement rolled out', async t => {
+  const { wds, pass } = await placed(t)
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' }
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'page' }, 'merge', { metadata: { annotations } })
+  await pass(1000)
+  const condition = async () => conditionOf(await wds.get(EDGE_PLACEMENTS, { name: 'ep' }), 'RolledOut')
+  t.match(await condition(), { status: 'False', reason: 'EditsPending' })
+  await pass(5000)
+  t.match(await condition(), { status: 'True', reason: 'Done' })
+})
