@@ -13,13 +13,16 @@ export function commentsOf(source: string): string[] {
   return paragraphs.flatMap(sentencesOf)
 }
 
-/** Sentences in quotes, of four words or more: messages of errors and conditions, notes of Events, helps of commands. */
+/**
+ * Sentences in quotes, of four words or more: messages of errors and conditions, notes of Events, helps of commands. Tables and scripts are
+ * none: their lines are indented, or assign numbers.
+ */
 export function textsOf(source: string): string[] {
   const code = source.replace(/^\s*(?:\/\*\*?|\*|\/\/).*$/gm, '')
   return [...code.matchAll(/'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`/g)]
     .map(([, quoted, template]) => (quoted ?? template!).replace(/\$\{[^}]*\}/g, 'X'))
-    .flatMap(sentencesOf)
-    .filter(sentence => wordsOf(sentence) > 3)
+    .flatMap(text => text.split(/\n\n(?! )/).flatMap(sentencesOf))
+    .filter(sentence => wordsOf(sentence) > 3 && !/\n[ \t]|\w=\d+ \w/.test(sentence))
 }
 
 /** Sentences of a Markdown document: its paragraphs, items and table cells, without its blocks of code. */

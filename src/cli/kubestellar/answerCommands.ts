@@ -82,8 +82,8 @@ Exit codes: 0 it was answered, 1 there is no such object, or no answer.`,
   {
     line: 'preview',
     summary: 'show what kubectl apply of files would change in which clusters; nothing is changed',
-    notes: `Values of Secrets are shown as hashes. Exit codes as of kubectl diff: 0 no change, 1 a change,
-2 unknown, or invalid in a cluster, 3 more would be deleted than --max-deletes.`,
+    notes: `Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 no change, 1 a change,
+2 unknown or invalid in a cluster, 3 more deletions than --max-deletes.`,
     mistaken: TROUBLE,
     flags: [
       ...COMMON,

@@ -146,8 +146,9 @@ function takeArgument(command: Command, setting: Setting, word: string | undefin
 }
 
 const COMPLETION_NOTES = `
-bash:  source <(orrery completion bash)
-zsh:   source <(orrery completion zsh)
-fish:  orrery completion fish | source
+  bash:  source <(orrery completion bash)
+  zsh:   source <(orrery completion zsh)
+  fish:  orrery completion fish | source
+
 kubectl completes "kubectl ws" and "kubectl kubestellar" itself, where kubectl_complete-ws and kubectl_complete-kubestellar are on
 the PATH.`

@@ -251,9 +251,9 @@ t.test('a changed configuration is in force with the answer to the change', asyn
   }
 })
 
-// AdmissionWebhook should be able to create and update validating / mutating webhook configurations with match conditions
-// AdmissionWebhook should reject validating / mutating webhook configurations with invalid match conditions
-// AdmissionWebhook should mutate everything except 'skip-me' configmaps
+// AdmissionWebhook should be able to create and update validating / mutating webhook configurations with match conditions.
+// AdmissionWebhook should reject validating / mutating webhook configurations with invalid match conditions.
+// AdmissionWebhook should mutate everything except 'skip-me' configmaps.
 t.test('match conditions are kept, judged, and refused when they do not compile', async t => {
   const conditions = [{ name: 'skip', expression: "object.metadata.name != 'skip-me'" }]
   for (const kind of ['Validating', 'Mutating'] as const) {

@@ -33,6 +33,18 @@ t.test('texts in quotes of four words or more, not those of comments', async t =
   t.strictSame(textsOf(source), ['the field is not known here', 'object X is gone.', 'Create it again, please'])
 })
 
+t.test('no scripts or tables, which have indented lines or assign numbers; a paragraph behind one counts', async t => {
+  const source = `
+  const help = \`Paths:
+  a:b  below the current one
+  -    the one before
+
+The current space is in the kubeconfig.\`
+  const fields = 'name:string=1 value:Schema=2 other:Any=3 last:Any=4'
+`
+  t.strictSame(textsOf(source), ['The current space is in the kubeconfig.'])
+})
+
 t.test('paragraphs, items and cells of a document, without its code', async t => {
   const markdown = `# A title
 

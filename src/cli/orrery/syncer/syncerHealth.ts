@@ -65,12 +65,12 @@ export class SyncerHealth {
           throw new Error(`--health-address ${address} cannot be listened on: ${messageOf(error)}`, { cause: error })
         if (next + 1 < ports) continue
         const taken = `${DEFAULT_HEALTH_ADDRESS} and the ${ports - 1} ports behind it are taken`
-        log.info({}, `nothing tells how this syncer is, for ${taken}; see --health-address`)
+        log.info({}, `the syncer reports its state nowhere, as ${taken}; see --health-address`)
         return undefined
       }
     }
     const { port } = server.address() as AddressInfo
-    log.info({}, `this syncer tells how it is at http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`)
+    log.info({}, `the syncer reports its state at http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`)
     return new SyncerHealth(server)
   }
 

@@ -102,7 +102,7 @@ async function asked(host: string, port: number): Promise<unknown> {
     return JSON.parse(answer)
   } catch (error) {
     throw new Error(
-      `no syncer tells how it is at ${host}:${port} (${messageOf(error)}): is it running, with this --health-address?`,
+      `no syncer reports its state at ${host}:${port} (${messageOf(error)}): is it running, with this --health-address?`,
       { cause: error },
     )
   }

@@ -1,4 +1,4 @@
-/** How a syncer tells how it is, and the command that asks it. */
+/** A syncer's report of its state, and the command that reads it. */
 import t, { type Test } from 'tap'
 import type { Host } from '../../../../src/cli/orrery/host.ts'
 import { healthAddress, SyncerHealth } from '../../../../src/cli/orrery/syncer/syncerHealth.ts'
@@ -77,7 +77,7 @@ t.test('the command says it in words, and by its exit code', async t => {
   t.equal(await syncerStatus({ healthAddress }, host), 1)
   await t.rejects(
     syncerStatus({ healthAddress: `127.0.0.1:${await freePort()}` }, host),
-    /^no syncer tells how it is at 127.0.0.1:\d+ \(.*\): is it running, with this --health-address\?/,
+    /^no syncer reports its state at 127.0.0.1:\d+ \(.*\): is it running, with this --health-address\?/,
   )
   t.equal(await syncerStatus({ healthAddress, output: 'json' }, host), 1)
   t.match(said[0], /^State: {16}serving\n/)
