@@ -328,6 +328,8 @@ t.test('whoever would stand by looks at its mailbox first', async t => {
 })
 
 t.test('a center that is away keeps nobody from standing by', async t => {
+  // before the pair: its syncers end before their folder goes
+  const stateDir = temporaryDir(t)
   const p = await pairIn(center, t)
   const lease = (holder: string) => ({ lease: { holder, durationMs: 15_000 } })
   await p.mailbox.create(MAPS, sent('a'))
@@ -337,7 +339,7 @@ t.test('a center that is away keeps nobody from standing by', async t => {
     throw new StatusError('Unauthorized', 'the credential is revoked')
   }
   const looking = { ...asCluster(p.mailbox), get: refused }
-  const syncer = p.start(undefined, undefined, { looking, stateDir: temporaryDir(t), ...lease('second') })
+  const syncer = p.start(undefined, undefined, { looking, stateDir, ...lease('second') })
   const said = center.world.present(
     p.clusterId,
     'leases.coordination.k8s.io kube-system/orrery-syncer',
