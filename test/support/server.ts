@@ -55,7 +55,8 @@ export async function startTestServer(t: Test, options: TestServerOptions = {}):
 /** Removed with everything in it when the test ends. */
 export function temporaryDir(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), 'orrery-test-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  // parts of the test that are still ending may write there
+  t.teardown(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
   return dir
 }
 
