@@ -146,7 +146,7 @@ export const LIMITS: Limits = {
   'roles and bindings of a space that count, as they are stored': bytes(rbacReader.MOST_BYTES),
   'groups of an access review; keys and values of its `extra`; requirements and values of a selector in it': `${count(reviewLimits.REVIEW_ITEMS)} each`,
   'audiences of a TokenRequest or TokenReview; characters of each; of the token of a TokenReview': `${count(reviewLimits.AUDIENCES)}; ${count(reviewLimits.AUDIENCE_LENGTH)}; ${count(reviewLimits.TOKEN_LENGTH)}`,
-  'verbs, groups, resources and names that a SelfSubjectRulesReview tells': count(reviews.TOLD_WORDS),
+  'verbs, groups, resources and names that a SelfSubjectRulesReview lists': count(reviews.TOLD_WORDS),
   'connections; those without a credential': `what the file descriptors allow; half of that, at most ${count(strangerLimits.TOTAL)}`,
   'a document of the OIDC issuer; the next attempt after a failure': `${bytes(fetchJson.LIMIT_BYTES)} within ${duration(issuerKeys.TIMEOUT_MS)}; after ${duration(issuerKeys.RETRY_MS)}`,
   'keys of the OIDC issuer are read anew; unknown ones at most': `every ${issuerKeys.MAX_AGE_MS / 60_000} min; every ${duration(issuerKeys.COOLDOWN_MS)}`,

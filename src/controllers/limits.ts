@@ -13,7 +13,7 @@ import * as itemSources from './placement/summaries/itemSources.ts'
 import * as summaries from './placement/summaries/summaryFollowers.ts'
 
 export const LIMITS: Limits = {
-  'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': `${count(conditions.MAX_LISTED)}; ${count(conditions.MAX_FINALIZERS)}`,
+  'finalizers, kinds and failures that a Namespace under deletion reports; finalizers of one object that it looks at': `${count(conditions.MAX_LISTED)}; ${count(conditions.MAX_FINALIZERS)}`,
   'customized object; parameter of a Location': `${bytes(replacing.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
   'characters of such a path; work for one object and destination, of which a replacement takes 100 at least': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,

@@ -35,7 +35,7 @@ export const LIMITS: Limits = {
   'work for the `Warning` of what an EdgePlacement takes from clusters (pairs of object and cluster, tests, selectors); such writes of a space at once': `${count(placementPreview.MAX_CONSEQUENCE_WORK)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,
   'objects of a space without EdgePlacement that are read for a PlacementPreview with its first; what is remembered of them': `${count(placementPreview.MAX_PREVIEW_READ)}; ${bytes(placementPreview.MAX_PREVIEW_READ_BYTES)} as JSON`,
   'clusters whose live objects one PlacementPreview reads; time for an answer; its JSON, for each side; questions that wait, and those of one tenant': `${count(liveObjects.MAX_LIVE_CLUSTERS)}; ${duration(liveObjects.LIVE_WAIT_MS)}; ${bytes(liveObjects.MAX_LIVE_BYTES)}; ${count(liveObjects.MAX_LIVE_WAITING)}; ${count(liveObjects.MAX_TENANT_WAITING)}`,
-  'kinds that a SyncTarget tells its cluster offers; as JSON': `${count(offer.MAX_OFFERED)}; ${bytes(offer.MAX_OFFER_BYTES)}`,
+  'kinds that a SyncTarget lists of its cluster; as JSON': `${count(offer.MAX_OFFERED)}; ${bytes(offer.MAX_OFFER_BYTES)}`,
   "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`": `${count(selectorParts.MAX_SELECTOR_PARTS)} each`,
   'destinations in a SinglePlacementSlice': count(placementSlices.MAX_DESTINATIONS),
   'work to cut the upsync sets of an EdgePlacement to what is granted': `${count(upsyncGrants.MAX_STEPS)} items of lists`,
