@@ -8,13 +8,17 @@ const MAX_NUMBER = 11
 
 /** Name of the PlacementRevision or the PlacementRollout of a number. */
 export function revisionName(placement: string, number: number): string {
-  return `${shortName(placement, MAX_NAME - MAX_NUMBER)}.${number}`
+  return `${revisionBase(placement)}.${number}`
 }
 
-/** Whether a PlacementRevision or PlacementRollout is one of this placement. */
-export function isNameOfRevision(placement: string, name: string): boolean {
-  const dot = name.lastIndexOf('.')
-  return revisionName(placement, Number(name.slice(dot + 1))) === name
+/** Begin of the names of a placement's PlacementRevisions and PlacementRollouts. */
+export function revisionBase(placement: string): string {
+  return shortName(placement, MAX_NAME - MAX_NUMBER)
+}
+
+/** The {@link revisionBase} in the name of a PlacementRevision or PlacementRollout. */
+export function baseOfRevision(name: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf('.')))
 }
 
 /** Name of the PlacementContent of an object from a revision on. */

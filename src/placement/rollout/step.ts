@@ -4,7 +4,8 @@
  *
  * Groups come in their order and begun clusters before others. A cluster takes a slot from its beginning until its content has
  * been healthy for `minSuccessTime`. A failed one frees its slot and counts against `maxFailures`. A cluster that is away takes
- * no slot, counts for nothing and blocks nothing; it is planned like others once it is back.
+ * no slot, counts for nothing and blocks nothing; it is planned like others once it is back. One that falls silent with the
+ * revision is no such cluster: the revision may have cut it off. It keeps its slot, and fails at its deadline.
  */
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
@@ -30,6 +31,8 @@ export interface ClusterFacts {
   readonly wasDone?: boolean
   /** Silent, paused or leaving. */
   readonly away: boolean
+  /** Away since nothing comes from it. Its content is the last that was known to have failed, or `unknown`. */
+  readonly isSilent?: boolean
 }
 
 export interface RolloutFacts {
@@ -182,7 +185,7 @@ class Stepping {
     const { nowMs, strategy } = this.#facts
     // after a clock is set back, times of before lie ahead
     const contentSinceMs = Math.min(cluster.contentSinceMs, nowMs)
-    const beganMs = cluster.beganMs === undefined ? undefined : Math.min(cluster.beganMs, nowMs)
+    const beganMs = this.#beganMs(cluster, contentSinceMs)
     const [group = strategy.groups.length, ...others] = groupsMatching(strategy, cluster.labels)
     return {
       cluster,
@@ -194,24 +197,35 @@ class Stepping {
     }
   }
 
+  /** A cluster that was done, and whose content is not healthy any more, begins anew. */
+  #beganMs({ wasDone, content, away, beganMs }: ClusterFacts, contentSinceMs: number): number | undefined {
+    if (wasDone && content !== 'healthy' && !away) return contentSinceMs
+    return beganMs === undefined ? undefined : Math.min(beganMs, this.#facts.nowMs)
+  }
+
+  /** Whether the revision may have cut it off. */
+  #isCutOff({ isSilent, revision, beganMs, wasDone }: ClusterFacts): boolean {
+    return isSilent === true && revision === this.#facts.target && beganMs !== undefined && !wasDone
+  }
+
   #progress(cluster: ClusterFacts, contentSinceMs: number, beganMs = contentSinceMs): Progress {
     const { target, from, strategy } = this.#facts
     const { revision, content, away, wasDone } = cluster
-    if (away) return 'away'
+    const isCutOff = this.#isCutOff(cluster)
+    if (away && !isCutOff) return 'away'
     if (revision !== target) {
       const isHalfway = revision !== from && revision !== 0 && content !== 'healthy'
       return isHalfway ? 'halfway' : 'planned'
     }
     if (content === 'failed') return 'failed'
-    if (content === 'healthy') {
+    if (content === 'healthy' && !isCutOff) {
       // health of an earlier revision counts for nothing
       const isDone = wasDone || this.#isPast(Math.max(contentSinceMs, beganMs) + strategy.minSuccessMs)
       return isDone ? 'done' : 'soaking'
     }
-    const sinceMs = wasDone ? contentSinceMs : beganMs
     const { progressDeadlineMs } = strategy
-    if (progressDeadlineMs !== undefined) return this.#isPast(sinceMs + progressDeadlineMs) ? 'timedOut' : 'running'
-    return this.#isPast(sinceMs + STUCK_MS) ? 'stuck' : 'running'
+    if (progressDeadlineMs !== undefined) return this.#isPast(beganMs + progressDeadlineMs) ? 'timedOut' : 'running'
+    return this.#isPast(beganMs + STUCK_MS) ? 'stuck' : 'running'
   }
 
   /** Whether the time has come; else it is one at which to look again. */
@@ -316,7 +330,9 @@ class Stepping {
     const name = strategy.groups[group]?.name ?? ''
     if (this.#start.has(cluster.key)) return { ...SAID.running, group: name, contentSinceMs: nowMs, beganMs: nowMs }
     const kept = { group: name, contentSinceMs, beganMs }
-    if (!NOT_BEGUN.has(progress)) return { ...SAID[progress], ...kept }
+    if (progress === 'away' && cluster.wasDone) return { ...DONE_AWAY, ...kept }
+    if (!NOT_BEGUN.has(progress))
+      return { ...SAID[progress], ...(this.#isCutOff(cluster) && CUT_OFF[progress]), ...kept }
     if (this.#failed && !urgent)
       return { state: 'Planned', reason: 'RolloutFailed', message: 'nothing begins any more', ...kept }
     if (paused && !urgent)
@@ -348,11 +364,31 @@ const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>
   timedOut: { state: 'Stuck', reason: 'ProgressDeadlineExceeded', message: 'its content was not healthy in time' },
 }
 
+/** It stays done, so that it has its time anew when it is back. */
+const DONE_AWAY: Reason & { readonly state: ClusterState } = {
+  state: 'Done',
+  reason: 'ClusterAway',
+  message: 'it was done before its cluster went away',
+}
+
+/** Reasons for a cluster that fell silent after it began. */
+const CUT_OFF: Partial<Record<Progress, Reason>> = {
+  running: { reason: 'ClusterSilent', message: 'its cluster fell silent after it began, and keeps its place' },
+  stuck: {
+    reason: 'ClusterSilent',
+    message: 'its cluster fell silent after it began, and keeps its place: mend, pause or remove it, or undo',
+  },
+  timedOut: {
+    reason: 'ProgressDeadlineExceeded',
+    message: 'its cluster fell silent after it began, and did not come back in time',
+  },
+}
+
 /** Names in a message. */
 const SHOWN = 5
 
 function names(clusters: readonly Seen[]): string {
-  const shown = clusters.slice(0, SHOWN).map(({ cluster }) => cluster.name)
+  const shown = clusters.slice(0, SHOWN).map(({ cluster }) => `${cluster.name}${cluster.away ? ' (silent)' : ''}`)
   const more = clusters.length - shown.length
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

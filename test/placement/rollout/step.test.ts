@@ -47,6 +47,8 @@ interface Nature {
   readonly after: number
   readonly ends: 'healthy' | 'failed' | 'never'
   readonly awayAt: readonly number[]
+  /** Silent while it is away, and not paused. */
+  readonly isSilent: boolean
 }
 
 const nature = (): fc.Arbitrary<Nature> =>
@@ -55,6 +57,7 @@ const nature = (): fc.Arbitrary<Nature> =>
     after: fc.nat(3),
     ends: fc.constantFrom('healthy', 'healthy', 'healthy', 'failed', 'never'),
     awayAt: fc.array(fc.nat(20), { maxLength: 4 }),
+    isSilent: fc.boolean(),
   })
 const share = () =>
   fc.oneof(
@@ -104,7 +107,7 @@ function* play(value: unknown, natures: readonly Nature[], target = 2, before: r
   for (let round = 0; round < 400; round++) {
     const nowMs = NOW_MS + round * 60_000
     clusters = clusters.map((cluster, i): ClusterFacts => {
-      const { after, ends, awayAt } = natures[i]!
+      const { after, ends, awayAt, isSilent } = natures[i]!
       const content: ContentState =
         cluster.revision !== target
           ? cluster.content
@@ -112,7 +115,8 @@ function* play(value: unknown, natures: readonly Nature[], target = 2, before: r
             ? 'progressing'
             : ends
       const contentSinceMs = content === cluster.content ? cluster.contentSinceMs : nowMs
-      return { ...cluster, away: awayAt.includes(round), content, contentSinceMs }
+      const away = awayAt.includes(round)
+      return { ...cluster, away, isSilent: away && isSilent, content, contentSinceMs }
     })
     const facts: RolloutFacts = { strategy, target, from: 1, clusters, nowMs, paused: false, approvals: new Set() }
     const taken = step(facts)
@@ -135,7 +139,7 @@ t.test('never more clusters are on their way than asked, and there is always an 
     fc.property(strategies(), fc.array(nature(), { minLength: 1, maxLength: 9 }), (value, natures) => {
       let last: string | undefined
       for (const { facts, taken } of play(value, natures)) {
-        const there = facts.clusters.filter(({ away }) => !away)
+        const there = facts.clusters.filter(({ key }) => taken.states.get(key)!.reason !== 'ClusterAway')
         const isOnItsWay = ({ key, revision }: ClusterFacts) =>
           revision === 2 && ['Running', 'Waiting'].includes(taken.states.get(key)!.state)
         const busy = there.filter(isOnItsWay).length
@@ -235,5 +239,32 @@ t.test('a clock that is set back, and goes on from there, makes no wait shorter 
       return false
     }),
   )
+  t.end()
+})
+
+t.test('a cluster that was done and scales has its whole deadline, step by step', t => {
+  const strategy = strategyOf({ type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '10m' } })
+  const [scaling] = factsOf({ a: { has: [2, 'progressing', 0, 7200], wasDone: true } }, NOW_MS)
+  let cluster: ClusterFacts = scaling!
+  for (const [minutes, state] of [
+    [0, 'Running'],
+    [1, 'Running'],
+    [9, 'Running'],
+    [10, 'Stuck'],
+  ] as const) {
+    const nowMs = NOW_MS + minutes * 60_000
+    const { states } = step({
+      strategy,
+      target: 2,
+      from: 1,
+      clusters: [cluster],
+      nowMs,
+      paused: false,
+      approvals: new Set(),
+    })
+    const { state: is, contentSinceMs, beganMs } = states.get(cluster.key)!
+    t.equal(is, state, `after ${minutes} minutes`)
+    cluster = { ...cluster, contentSinceMs, beganMs, wasDone: is === 'Done' }
+  }
   t.end()
 })

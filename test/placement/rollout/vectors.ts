@@ -9,6 +9,7 @@ export interface Cluster {
   readonly has: readonly [revision: number, content: ContentState, forS?: number, beganAgoS?: number]
   readonly group?: string
   readonly away?: true
+  readonly isSilent?: true
   readonly wasDone?: true
 }
 
@@ -41,7 +42,7 @@ export const NOW_MS = Date.parse('2026-11-30T12:00:00Z')
 
 /** Facts of a vector's clusters. */
 export function factsOf(clusters: Vector['clusters'], nowMs: number): ClusterFacts[] {
-  return Object.entries(clusters).map(([name, { has, group, away, wasDone }]) => {
+  return Object.entries(clusters).map(([name, { has, group, away, isSilent, wasDone }]) => {
     const [revision, content, forS = 0, beganAgoS] = has
     return {
       key: `imw1/${name}`,
@@ -52,7 +53,8 @@ export function factsOf(clusters: Vector['clusters'], nowMs: number): ClusterFac
       content,
       contentSinceMs: nowMs - forS * 1000,
       beganMs: beganAgoS === undefined ? undefined : nowMs - beganAgoS * 1000,
-      away: away ?? false,
+      away: away ?? isSilent ?? false,
+      ...(isSilent && { isSilent }),
       ...(wasDone && { wasDone }),
     }
   })
@@ -62,6 +64,7 @@ const OLD: Cluster = { has: [1, 'healthy', 3600] }
 const DONE: Cluster = { has: [2, 'healthy', 3600, 3600] }
 const BROKEN: Cluster = { has: [2, 'failed', 10, 60] }
 const away = (cluster: Cluster): Cluster => ({ ...cluster, away: true })
+const silent = (cluster: Cluster): Cluster => ({ ...cluster, isSilent: true })
 const of = (group: string, cluster: Cluster): Cluster => ({ ...cluster, group })
 const begun = (content: ContentState, agoS: number, forS = agoS): Cluster => ({ has: [2, content, forS, agoS] })
 
@@ -244,10 +247,73 @@ export const VECTORS: readonly Vector[] = [
     },
   },
   {
-    name: 'an offline cluster that failed before does not fail the others',
+    name: 'a paused cluster that failed before does not fail the others',
     strategy: progressive({ maxConcurrency: 1 }),
     clusters: { a: away(BROKEN), b: OLD },
     expect: { start: ['b'], verdict: 'running' },
+  },
+  {
+    name: 'a cluster that falls silent after it failed has failed',
+    strategy: progressive({ maxConcurrency: 1 }),
+    clusters: { a: silent(BROKEN), b: OLD },
+    expect: { start: [], verdict: 'failed', message: 'a (silent)', states: { a: 'Failed' } },
+  },
+  {
+    name: 'an edit that cuts off each cluster does not go through the fleet',
+    strategy: progressive({ maxConcurrency: 1 }),
+    clusters: { a: silent(begun('unknown', 60)), b: OLD },
+    expect: {
+      start: [],
+      verdict: 'running',
+      recheckInS: 240,
+      states: { a: ['Running', 'ClusterSilent'], b: 'Planned' },
+    },
+  },
+  {
+    name: 'without a deadline a cluster that is cut off keeps its place for ever, and the remedy is named',
+    strategy: progressive({ maxConcurrency: 1 }),
+    clusters: { a: silent(begun('unknown', 90_000)), b: OLD },
+    expect: {
+      start: [],
+      verdict: 'stuck',
+      reason: 'NoProgress',
+      message: 'a (silent)',
+      states: { a: ['Stuck', 'ClusterSilent'], b: 'Planned' },
+    },
+  },
+  {
+    name: 'a cluster that is cut off takes one place of several',
+    strategy: progressive({ maxConcurrency: 2 }),
+    clusters: { a: silent(begun('unknown', 90_000)), b: OLD, c: OLD },
+    expect: { start: ['b'], verdict: 'running' },
+  },
+  {
+    name: 'a cluster that is cut off has failed at its deadline',
+    strategy: progressive({ maxConcurrency: 1, progressDeadline: '10m' }),
+    clusters: { a: silent(begun('unknown', 600)), b: OLD },
+    expect: { start: [], verdict: 'failed', states: { a: ['Stuck', 'ProgressDeadlineExceeded'] } },
+  },
+  {
+    name: 'silence is no health: the soak of a cluster that is cut off does not end',
+    strategy: progressive({ maxConcurrency: 1, minSuccessTime: '1m' }),
+    clusters: { a: silent(begun('healthy', 200)), b: OLD },
+    expect: { start: [], verdict: 'running', states: { a: 'Running' } },
+  },
+  {
+    name: 'a cluster that is silent before it begins uses up no budget',
+    strategy: progressive({ maxConcurrency: 1 }),
+    clusters: { a: silent(OLD), b: silent({ has: [2, 'unknown', 9000] }), c: OLD },
+    expect: {
+      start: ['c'],
+      verdict: 'running',
+      states: { a: ['Waiting', 'ClusterAway'], b: ['Waiting', 'ClusterAway'] },
+    },
+  },
+  {
+    name: 'a cluster that falls silent after it was done is away, and stays done',
+    strategy: progressive({ maxConcurrency: 1, progressDeadline: '10m' }),
+    clusters: { a: silent({ has: [2, 'unknown', 30, 7200], wasDone: true }), b: OLD },
+    expect: { start: ['b'], verdict: 'running', states: { a: ['Done', 'ClusterAway'] } },
   },
   {
     name: 'an offline cluster does not keep a rollout from its end',

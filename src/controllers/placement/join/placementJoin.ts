@@ -52,7 +52,12 @@ export class PlacementJoin extends PlacementProduct {
     const isNew = before === undefined
     if (isNew) this.#waysChanged(id)
     const lead: KnownLead = space.leads.get(name) ?? { space: id, name, live: new LiveContent(space.workload, name) }
-    if (stage) lead.stage = stage
+    const setStage = (): void => {
+      lead.stage = stage
+    }
+    // of an earlier placement of the name, whose end was not seen
+    if (lead.stage && lead.stage !== stage) this.restage(id, name, setStage)
+    else setStage()
     space.leads.set(name, lead)
     space.specs.set(name, spec)
     space.created.set(name, created)

@@ -19,11 +19,15 @@ export interface ClusterContent {
   readonly isUnheard?: true
   /** Silent, paused or leaving. */
   readonly isAway: boolean
+  /** It is away since nothing comes from it. */
+  readonly isSilent?: true
   /** About the object that decides. */
   readonly message: string
 }
 
 const AWAY: ClusterContent = { content: 'unknown', isAway: true, message: '' }
+
+const SILENT: ClusterContent = { ...AWAY, isSilent: true }
 
 /** From the best to the worst. */
 const RANK: Readonly<Record<ContentState, number>> = { healthy: 0, progressing: 1, unknown: 2, failed: 3 }
@@ -59,8 +63,8 @@ export function clusterAway(deps: ClusterContentDeps, mailbox: string): ClusterC
   if (deps.isLeaving(mailbox) || deps.pauses.locationOf(mailbox) !== undefined) return AWAY
   const known = deps.mailbox(mailbox)
   const outcome = known && deps.outcome(known.space)
-  if (outcome === undefined || outcome === UNREPORTED) return { ...AWAY, isUnheard: true }
-  return outcome.live && !outcome.unreachable ? undefined : AWAY
+  if (outcome === undefined || outcome === UNREPORTED) return { ...SILENT, isUnheard: true }
+  return outcome.live && !outcome.unreachable ? undefined : SILENT
 }
 
 export function clusterContent(deps: ClusterContentDeps, question: ClusterQuestion): ClusterContent {

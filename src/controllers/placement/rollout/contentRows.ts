@@ -77,6 +77,11 @@ export class ContentRows {
     return this.#revisions.get(revision)?.by ?? ''
   }
 
+  /** Whether a revision has no objects. */
+  isEmpty(revision: number): boolean {
+    return this.#revisions.get(revision)?.objects === 0
+  }
+
   /** Whether all objects of a revision are there: of another one nobody may conclude that something left it. */
   isWhole(number: number): boolean {
     const revision = this.#revisions.get(number)

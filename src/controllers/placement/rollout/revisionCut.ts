@@ -65,7 +65,8 @@ export async function cutRevision(
       take({ key, resource: CUSTOMIZERS, implied: false, object })
   }
   const closed = [...rows.in(rows.newest)].filter(({ key }) => !kept.has(key))
-  if (contents.length + closed.length === 0) return undefined
+  // a first revision without objects is one, too: it is rolled out at once, and the next one says what came
+  if (contents.length + closed.length === 0 && rows.newest > 0) return undefined
   return { contents, closed, objects, by: newestManager(contents) }
 }
 

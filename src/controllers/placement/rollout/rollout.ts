@@ -100,14 +100,15 @@ export function statusOf({ state, reason, message, finishedAt, clusters }: Rollo
 
 function clusterOf(written: Record<string, unknown>): RolloutCluster {
   const began = str(written, 'began')
+  const state = str(written, 'state') as ClusterState
   return {
     key: str(written, 'key'),
     cluster: str(written, 'cluster'),
     inventory: str(written, 'inventory'),
     group: str(written, 'group'),
-    state: str(written, 'state') as ClusterState,
+    state,
     revision: num(written, 'revision'),
-    content: (str(written, 'content') || 'unknown') as ContentState,
+    content: (str(written, 'content') || (state === 'Done' ? 'healthy' : 'unknown')) as ContentState,
     contentSinceMs: Date.parse(str(written, 'contentSince')) || 0,
     beganMs: began === '' ? undefined : Date.parse(began),
     reason: str(written, 'reason'),
@@ -126,10 +127,13 @@ function writtenCluster(one: RolloutCluster): Record<string, unknown> {
     ...(group && { group }),
     state,
     revision,
-    content,
-    contentSince: new Date(one.contentSinceMs).toISOString(),
+    // most clusters of a large fleet are so, and a status has bounds
+    ...((state !== 'Done' || content !== 'healthy') && {
+      content,
+      contentSince: new Date(one.contentSinceMs).toISOString(),
+    }),
     ...(one.beganMs !== undefined && { began: new Date(one.beganMs).toISOString() }),
-    ...(reason && { reason }),
+    ...(reason && reason !== 'Healthy' && { reason }),
     ...(message && { message }),
     ...(one.isAway && { away: true }),
     ...(one.hasJoined && { joined: true }),

@@ -11,7 +11,7 @@ import { equalJson } from '../../../apimachinery/values.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
-import { isNameOfRevision } from '../../../placement/rollout/revisionNames.ts'
+import { baseOfRevision, revisionBase } from '../../../placement/rollout/revisionNames.ts'
 import { type ClusterFacts, type RolloutFacts, type Step, step } from '../../../placement/rollout/step.ts'
 import { type RolloutStrategy, readStrategy, withoutGates } from '../../../placement/rollout/strategy.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
@@ -49,6 +49,7 @@ export interface RolloutsDeps {
 
 /** Reason of a superseded rollout after which all clusters read the live content. */
 const NOT_STAGED = 'NotStaged'
+const NO_OBJECTS = 'the placement selects no object'
 /** After a revision could not be stored. */
 const RETRY_MS = 30_000
 /** Clusters that left are listed up to so many: fleets that come and go fill no object. */
@@ -71,6 +72,7 @@ export interface RolloutReport extends Pick<Rollout, 'state' | 'reason' | 'messa
 
 export class Rollouts {
   readonly #deps: RolloutsDeps
+  /** By {@link keyOf}, so that names of revisions lead to them. */
   readonly #placements = new Map<string, StagedPlacement>()
   /** Those of which it is not known which revisions their destinations have. */
   readonly #unloaded = new Set<StagedPlacement>()
@@ -96,7 +98,7 @@ export class Rollouts {
    * server ran, so that nothing of it is anywhere.
    */
   place(space: string, name: string, spec: PlacementSpec, isNew: boolean): StagedContent | undefined {
-    const key = `${space} ${name}`
+    const key = keyOf(space, name)
     const known = this.#placements.get(key)
     const { rollout: written, historyLimit, uid } = spec
     if (known?.id.uid === uid) {
@@ -108,38 +110,45 @@ export class Rollouts {
       known.edited()
       return known
     }
-    if (written === undefined) return undefined
     if (known) this.forget(space, name)
+    if (written === undefined) return undefined
     const { join, store, clock, tasks } = this.#deps
+    // it had no strategy until now
+    const wasLive = join.spec(space, name)?.uid === uid
     const workload = join.workload(space)
     const id = { space, name, uid }
     const strategy = readStrategy(written).strategy ?? ALL
-    const placement: StagedPlacement = new StagedPlacement(id, { strategy, written, historyLimit }, isNew, {
-      live: new LiveContent(workload, name),
-      workload,
-      read: row => store.read(id, row),
-      now: () => steadyMs(clock),
-      changed: () => {
-        tasks.add({ type: 'rollout', space, name })
-        tasks.report(space, name)
+    const placement: StagedPlacement = new StagedPlacement(
+      id,
+      { strategy, written, historyLimit },
+      { isNew, wasLive },
+      {
+        live: new LiveContent(workload, name),
+        workload,
+        read: row => store.read(id, row),
+        now: () => steadyMs(clock),
+        changed: () => {
+          tasks.add({ type: 'rollout', space, name })
+          tasks.report(space, name)
+        },
       },
-    })
+    )
     this.#placements.set(key, placement)
     this.#unloaded.add(placement)
     return placement
   }
 
   forget(space: string, name: string): void {
-    const known = this.#placements.get(`${space} ${name}`)
+    const known = this.#placements.get(keyOf(space, name))
     if (!known) return
-    this.#placements.delete(`${space} ${name}`)
+    this.#placements.delete(keyOf(space, name))
     this.#rolling.delete(known)
     this.#unloaded.delete(known)
   }
 
   /** How far a placement is; `undefined`: nothing of it is staged. */
   of(space: string, name: string): RolloutReport | undefined {
-    const placement = this.#placements.get(`${space} ${name}`)
+    const placement = this.#placements.get(keyOf(space, name))
     if (!placement || !(placement.isStaged || placement.strategy.type !== 'All')) return undefined
     const { rollout, dueAtMs, pinned, rows, problem } = placement
     const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
@@ -168,13 +177,14 @@ export class Rollouts {
   }
 
   copyChanged(mailbox: string, _key: string, what: CopyChange): void {
-    if (this.#rolling.size > 0 && !SILENT.has(what)) this.mailboxChanged(mailbox)
+    if (!SILENT.has(what)) this.mailboxChanged(mailbox)
   }
 
   mailboxChanged(mailbox: string): void {
-    for (const placement of this.#rolling) {
-      const { space, name } = placement.id
-      if (!this.#deps.join.waysOf(space, name)?.has(mailbox)) continue
+    if (this.#rolling.size === 0) return
+    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) {
+      const placement = this.#placements.get(keyOf(space, name))
+      if (!placement || !this.#rolling.has(placement)) continue
       placement.touched.add(mailbox)
       this.#deps.tasks.add({ type: 'rollout', space, name })
     }
@@ -196,21 +206,19 @@ export class Rollouts {
 
   /** A PlacementRollout or PlacementRevision of a space was written, by whomsoever. */
   written(space: string, object: string, revision = Number.POSITIVE_INFINITY): void {
-    for (const placement of this.#placements.values()) {
-      if (placement.id.space !== space || placement.writtenRevision >= revision) continue
-      if (!isNameOfRevision(placement.id.name, object)) continue
-      placement.isStale = true
-      this.#deps.tasks.add({ type: 'rollout', space, name: placement.id.name })
-    }
+    const placement = this.#placements.get(`${space} ${baseOfRevision(object)}`)
+    if (!placement || placement.writtenRevision >= revision) return
+    placement.isStale = true
+    this.#deps.tasks.add({ type: 'rollout', space, name: placement.id.name })
   }
 
   async reconcile(space: string, name: string): Promise<ReconcileResult> {
-    const placement = this.#placements.get(`${space} ${name}`)
+    const placement = this.#placements.get(keyOf(space, name))
     if (!placement) return {}
     const { clock, isKnown } = this.#deps
     if (this.#unloaded.has(placement)) await this.#load(placement)
     // it was deleted meanwhile
-    if (this.#placements.get(`${space} ${name}`) !== placement) return {}
+    if (this.#placements.get(keyOf(space, name)) !== placement) return {}
     if (!isKnown(space, name)) return { postponed: true }
     const nowMs = steadyMs(clock)
     const waitMs = placement.lookedAtMs + APART_MS - nowMs
@@ -246,7 +254,7 @@ export class Rollouts {
       }
       const isInForce = strategy.type !== 'All' || placement.pinned !== undefined
       // one that a revision supersedes stays in force until the rollout of that begins
-      const isLive = newest?.state === 'Superseded' && newest.reason === NOT_STAGED
+      const isLive = placement.wasLive || (newest?.state === 'Superseded' && newest.reason === NOT_STAGED)
       if (newest && !isLive && isInForce) {
         placement.rollout = newest
         placement.isStaged = true
@@ -524,8 +532,12 @@ export class Rollouts {
       const [content, former] = [placement.content(revision), placement.content(rollout.from).revisedKeys()]
       const now = look({ space, mailbox, content, former, looks: isMoved && isNews })
       if (this.#isAwaited(mailbox, now)) return undefined
-      const state = isMoved && !isNews ? (before?.content ?? 'unknown') : now.content
-      const isSame = before?.content === state && before.revision === revision
+      // silence mends nothing
+      const isFailure = now.isSilent === true && before?.content === 'failed' && before.revision === revision
+      const isKept = isMoved && (!isNews || isFailure)
+      const state = isKept ? (before?.content ?? 'unknown') : now.content
+      // after an absence it has its time anew
+      const isSame = before?.content === state && before.revision === revision && before.isAway === now.isAway
       const [way] = several
       const facts: ClusterFacts = {
         key: mailbox,
@@ -538,16 +550,17 @@ export class Rollouts {
         beganMs: before?.revision === revision ? before.beganMs : undefined,
         wasDone: before?.state === 'Done' && before.revision === revision,
         away: now.isAway,
+        ...(now.isSilent && { isSilent: true }),
       }
-      const isKept = isMoved && !isNews && before?.state === 'Failed'
-      seen.push({ facts, hasJoined, detail: now.message, ...(isKept && { kept: before.message }) })
+      const kept = isKept && before?.state === 'Failed' ? before.message : undefined
+      seen.push({ facts, hasJoined, detail: now.message, ...(kept !== undefined && { kept }) })
     }
     placement.isAllTouched = false
     touched.clear()
     return seen
   }
 
-  #stepped({ pinned }: StagedPlacement, rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
+  #stepped({ pinned, rows }: StagedPlacement, rollout: Rollout, seen: readonly Seen[], found: Step): Rollout {
     const start = new Set(found.start)
     const clusters = new Map<string, RolloutCluster>()
     for (const { facts, hasJoined, detail, kept } of seen) {
@@ -574,7 +587,8 @@ export class Rollouts {
     const gone = [...rollout.clusters].filter(([key]) => !clusters.has(key)).slice(0, MAX_GONE)
     for (const [key, before] of gone)
       clusters.set(key, { ...before, state: 'Skipped', reason: 'ClusterGone', message: '' })
-    const { reason, message } = found
+    const { reason } = found
+    const message = rows.isEmpty(rollout.revision) ? `${found.message}; ${NO_OBJECTS}` : found.message
     return { ...rollout, state: stateOf(found, rollout, pinned), reason, message, clusters }
   }
 
@@ -585,6 +599,10 @@ export class Rollouts {
     placement.writtenRevision = Number(written.metadata.resourceVersion)
     tasks.report(id.space, id.name)
   }
+}
+
+function keyOf(space: string, name: string): string {
+  return `${space} ${revisionBase(name)}`
 }
 
 function messageOf(error: unknown): string {

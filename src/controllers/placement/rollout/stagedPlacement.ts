@@ -31,6 +31,8 @@ export class StagedPlacement implements StagedContent {
   historyLimit: number
   /** Whether it came while the server ran: nothing of it is anywhere yet. */
   readonly isNew: boolean
+  /** Whether it had no strategy until now: destinations have the live content, whatever an earlier rollout says. */
+  readonly wasLive: boolean
   rows = new ContentRows()
   isStaged = false
   /** The newest revision that was rolled out whole; 0: none. Destinations without one of their own have it. */
@@ -64,7 +66,7 @@ export class StagedPlacement implements StagedContent {
   constructor(
     id: PlacementId,
     { strategy, written, historyLimit }: Pick<StagedPlacement, 'strategy' | 'written' | 'historyLimit'>,
-    isNew: boolean,
+    { isNew, wasLive }: Pick<StagedPlacement, 'isNew' | 'wasLive'>,
     deps: StagedPlacementDeps,
   ) {
     this.id = id
@@ -72,6 +74,7 @@ export class StagedPlacement implements StagedContent {
     this.written = written
     this.historyLimit = historyLimit
     this.isNew = isNew
+    this.wasLive = wasLive
     this.isStaged = isNew && strategy.type !== 'All'
     this.#deps = deps
     this.edited()

@@ -748,3 +748,120 @@ t.test('a write that changes no content leaves the placement rolled out', async 
   await pass(5000)
   t.match(await condition(), { status: 'True', reason: 'Done' })
 })
+
+t.test('an edit that cuts off the first cluster does not reach the second, over a restart, too', async t => {
+  const { server, edit, pass, report, restart, outcomes, box, held, states, rollout } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  outcomes().silent(box('florin'), 's')
+  await server.quiet()
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  t.match(rollout(2)?.status, { clusters: [{ state: 'Running', reason: 'ClusterSilent', away: true }, {}] })
+  await restart(async () => {})
+  for (let minutes = 0; minutes < 6; minutes += 0.5) {
+    await report('guilder')
+    await pass(30_000)
+  }
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  t.same(states(2), { rollout: 'Stuck', florin: 'Stuck', guilder: 'Planned' })
+  await report('florin')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '2'], 'once it is back the rollout goes on')
+})
+
+t.test('a cluster that fails and falls silent has failed', async t => {
+  const { server, edit, pass, report, outcomes, box, held, states } = await placed(t, OTHER)
+  await edit('page', 'bad')
+  await pass(3000)
+  await report('florin', ['page'])
+  await pass(500)
+  t.equal(states(2).rollout, 'Failed')
+  outcomes().silent(box('florin'), 's')
+  await server.quiet()
+  await report('guilder')
+  await pass(30_000)
+  t.same(states(2), { rollout: 'Failed', florin: 'Failed', guilder: 'Planned' })
+  t.same([held('florin'), held('guilder')], ['bad', '1'])
+})
+
+t.test(
+  'a cluster that falls silent after it was done holds nothing, and has its time anew when it is back',
+  async t => {
+    const { server, edit, pass, report, outcomes, box, held, states } = await placed(t, OTHER)
+    await edit('page', '2')
+    await pass(3000)
+    await report('florin')
+    await pass(500)
+    t.same([held('florin'), held('guilder')], ['2', '2'])
+    outcomes().silent(box('florin'), 's')
+    await server.quiet()
+    await pass(50_000)
+    t.same(states(2), { rollout: 'Running', florin: 'Done', guilder: 'Running' })
+    await report('guilder')
+    await pass(30_000)
+    t.same(states(2), { rollout: 'Done', florin: 'Done', guilder: 'Done' })
+  },
+)
+
+t.test('a placement that selects nothing is rolled out, and objects that come are staged', async t => {
+  const { make, place, pass, report, held, rollout } = await rolloutWorld(t)
+  await report('florin')
+  await report('guilder')
+  await place('ep', { rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  await pass(5000)
+  t.match(rollout(1)?.status, { state: 'Done', reason: 'Done', message: /selects no object/ })
+  await make('page', '1')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', undefined])
+  await report('florin')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+})
+
+t.test('a strategy that comes back moves no cluster back, whatever a rollout of before says', async t => {
+  const { wds, server, restart, edit, pass, report, held, states } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  const stage = (rolloutStrategy: unknown) =>
+    wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  server.refuse = (_, verb, { resource }) => {
+    if (resource === 'placementrollouts') throw statusError.internal(`no ${verb}: the server ends`)
+  }
+  await stage(null)
+  await pass(500)
+  await restart(async () => {
+    server.refuse = () => {}
+  })
+  await report('florin')
+  await report('guilder')
+  await edit('page', '3')
+  await pass(500)
+  t.same([states(2).rollout, held('florin'), held('guilder')], ['Running', '3', '3'])
+  const writes = server.writes.length
+  await stage(ONE_BY_ONE)
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['3', '3'])
+  t.same(
+    server.writes.slice(writes).filter(line => line.includes('configmaps')),
+    [],
+  )
+  t.equal(states(3).rollout, 'Done', 'all clusters have it already')
+})
+
+t.test('what people write of one placement looks at no other one', async t => {
+  const { wds, server, place, edit, pass, report, states, rollout } = await placed(t)
+  await place('ep.2', { rolloutStrategy: ONE_BY_ONE }, 'florin', 'guilder')
+  await pass(5000)
+  for (const name of ['florin', 'guilder', 'florin', 'guilder'] as const) {
+    await report(name)
+    await pass(1000)
+  }
+  t.same([states(1).rollout, states(1, 'ep.2').rollout], ['Done', 'Done'])
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.2.1' }, 'merge', { spec: { pinned: true } })
+  await edit('page', '2')
+  await pass(3000)
+  t.equal(conditionOf(server.peek('wds1', EDGE_PLACEMENTS, 'ep.2')!, 'RolledOut')?.reason, 'Pinned')
+  t.equal(states(2).rollout, 'Running')
+  t.equal(rollout(2, 'ep.2'), undefined)
+})

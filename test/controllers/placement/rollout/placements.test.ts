@@ -1,0 +1,52 @@
+/** Placements that rollouts know. */
+import t from 'tap'
+import { LiveContent } from '../../../../src/controllers/placement/join/leadContent.ts'
+import { PlacementJoin } from '../../../../src/controllers/placement/join/placementJoin.ts'
+import { Rollouts, type RolloutsDeps } from '../../../../src/controllers/placement/rollout/rollouts.ts'
+import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
+import { compilePlacement } from '../../../../src/placement/select/placementSpec.ts'
+import { objectKey } from '../../../../src/placement/words/names.ts'
+import { SetClock } from '../../../client/support/fakeClock.ts'
+import { ALL_MAPS, MAPS, placement } from '../translatorWorld.ts'
+import { ONE_BY_ONE } from './rolloutWorld.ts'
+
+t.test('a placement of another uid and without a strategy leaves nothing of the one before staged', t => {
+  const rollouts = new Rollouts({
+    clock: new SetClock(),
+    join: { workload: () => ({}), spec: () => undefined },
+    tasks: { add: () => {}, report: () => {} },
+  } as unknown as RolloutsDeps)
+  const spec = (uid: string, more: object) => {
+    const object = placement('ep', { ...ALL_MAPS, ...more })
+    return compilePlacement({ ...object, metadata: { ...object.metadata, uid } })
+  }
+  rollouts.place('wds1', 'ep', spec('first', { rolloutStrategy: ONE_BY_ONE }), true)
+  rollouts.place('wds1', 'other', spec('second', { rolloutStrategy: ONE_BY_ONE }), true)
+  t.equal(rollouts.figures.Done, 2)
+  t.equal(rollouts.place('wds1', 'ep', spec('third', {}), false), undefined)
+  t.equal(rollouts.figures.Done, 1)
+  t.equal(rollouts.of('wds1', 'ep'), undefined)
+  t.end()
+})
+
+t.test('copies of a revision are named where a placement without a strategy takes its place', t => {
+  const tasks = { configs() {}, sources() {}, report() {}, reports() {} }
+  const granted = { allowsAll: true, isUncertain: false, refusal: () => undefined, carriesUp: () => false }
+  const signals = new Signals()
+  const join = new PlacementJoin(tasks, signals, { allowance: () => granted as never, anyUncertain: false })
+  const key = objectKey(MAPS, 'commonstuff', 'page')
+  const fact = { key, uid: '', resource: MAPS, namespace: 'commonstuff', name: 'page', labels: {}, revision: 1 }
+  join.workload('w').setObject({ ...fact, customized: false, customizer: '', annotated: false, defines: [] })
+  join.setPlacement('w', 'all', compilePlacement(placement('all', ALL_MAPS)))
+  const content = new LiveContent(join.workload('w'), 'all')
+  const stage = { at: () => content, edited: () => true, has: () => true, keysInUse: () => [key] }
+  const nothing = compilePlacement(placement('p', { downsync: [] }))
+  join.setPlacement('w', 'p', nothing, '', stage)
+  join.setDestinations('w', 'p', [{ mailbox: 'm1', cluster: 'inv', locationName: 'florin', syncTarget: 'florin' }])
+  const lost: unknown[] = []
+  signals.claimsLost.on((_, name, { mailboxes, keys }) => lost.push([name, mailboxes, keys]))
+  join.setPlacement('w', 'p', nothing)
+  t.strictSame(lost, [['p', ['m1'], [key]]])
+  t.strictSame(join.sourcesOf('m1', key), [])
+  t.end()
+})
