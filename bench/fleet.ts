@@ -8,41 +8,27 @@
  * `--statuses N`: instead of edits, so many changes of reported statuses in a second, first without and then with a StatusCollector.
  * `--core N`: the only one that the server may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
  */
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { at, num, objects, str } from '../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
-import { WORKSPACES } from '../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../src/client/client.ts'
-import { type Clock, systemClock } from '../src/client/clock.ts'
 import { httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
-import { silentLogger } from '../src/client/logger.ts'
 import {
   COMBINED_STATUSES,
   EDGE_API_VERSION,
   EDGE_PLACEMENTS,
-  LOCATIONS,
   STATUS_COLLECTORS,
-  SYNC_TARGETS,
 } from '../src/placement/words/placement.ts'
-import { WorkTurns } from '../src/program/workTurns.ts'
-import { MailboxFeed } from '../src/syncer/mailbox/mailboxFeed.ts'
-import { SyncerState } from '../src/syncer/mailbox/syncerState.ts'
-import { ConfigReport } from '../src/syncer/tells/configReport.ts'
-import { OutcomeReporter } from '../src/syncer/tells/outcomeReporter.ts'
-import { Outcomes } from '../src/syncer/tells/outcomes.ts'
-import { Refusals } from '../src/syncer/tells/refusals.ts'
 import type { Inspector } from '../test/attack/inspector.ts'
 import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
+import { eventually, Fleet, type StandIn, say } from './standIns.ts'
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
-const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-const AT_ONCE = 16
 /** Between two looks at what a placement says. */
 const LOOK_MS = 20
 
@@ -64,75 +50,12 @@ const OBJECTS = Number(flags.objects)
 /** Objects of the fleet: those with a status where statuses are what is measured. */
 const CARRIED = flags.statuses === undefined ? CONFIG_MAPS : DEPLOYMENTS
 
-/** One cluster: it takes what its mailbox says for done, and says so. */
-class Loop {
-  readonly mailbox: string
-  readonly space: SpaceClient
-  /** Versions of the ConfigMaps that it holds, by name. */
-  readonly held = new Map<string, string>()
-  onChange: () => void = () => {}
-  readonly #end = new AbortController()
-
-  constructor(mailbox: string, options: { server: string; caPem?: string; token: string }) {
-    this.mailbox = mailbox
-    const client = httpClient({ ...options, watchIdleMs: 600_000 })
-    const space = client.in(mailbox)
-    this.space = space
-    const clock: Clock = systemClock
-    const outcomes = new Outcomes(clock, () => reporter.news())
-    const session = randomUUID()
-    const feed: MailboxFeed = new MailboxFeed({
-      client,
-      space: mailbox,
-      session,
-      state: new SyncerState(undefined, silentLogger),
-      clock,
-      random: Math.random,
-      turns: new WorkTurns({ clock: () => performance.now() }),
-      logger: silentLogger,
-      onChange: ({ key, object }) => {
-        if (key.resource !== CARRIED.resource) return
-        if (object) this.held.set(key.name, str(object, 'data', 'v'))
-        else this.held.delete(key.name)
-        this.onChange()
-      },
-      onProgress: () => reporter.news(),
-      onComplete: () => {
-        outcomes.whole([])
-        if (!reporting) reporting = config.run(this.#end.signal)
-      },
-    })
-    let reporting: Promise<void> | undefined
-    const everyMs = 60_000
-    const common = { mailbox: space, session, logger: silentLogger, clock }
-    const reporter: OutcomeReporter = new OutcomeReporter({
-      ...common,
-      outcomes,
-      position: () => feed.position,
-      everyMs,
-    })
-    const config: ConfigReport = new ConfigReport({
-      ...common,
-      mirror: feed.mirror,
-      refusals: new Refusals(silentLogger, () => config.soon()),
-      orders: () => ({}),
-      associated: () => undefined,
-    })
-    void feed.run(mailbox, this.#end.signal)
-    void reporter.run(this.#end.signal)
-  }
-}
-
 async function run(server: RunningServer, dir: string, inspector: Inspector | undefined): Promise<void> {
   const { options, base } = await loadKubeconfig(join(dir, 'data/admin.kubeconfig'))
   const admin = httpClient({ ...options, server: base })
-  const [inventory, workload] = [admin.in('root:imw1'), admin.in('root:wmw1')]
-  const edge = (kind: string, name: string, more: object): KubeObject => ({
-    apiVersion: EDGE_API_VERSION,
-    kind,
-    metadata: { name, labels: { env: 'fleet', id: name } },
-    ...more,
-  })
+  const workload = admin.in('root:wmw1')
+  const { caPem } = options
+  const fleet = new Fleet({ admin, carried: CARRIED, server: base, ...(caPem && { caPem }) })
   const cpu = async () => (await server.cpuSeconds()) ?? Number.NaN
   const timed = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     const [begun, before] = [performance.now(), await cpu()]
@@ -143,46 +66,9 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   }
 
   const names = Array.from({ length: CLUSTERS }, (_, i) => `c${String(i).padStart(5, '0')}`)
-  const uids = new Map<string, string>()
-  await timed(`${CLUSTERS} SyncTargets and Locations`, () =>
-    each(names, async name => {
-      const target = await inventory.create(SYNC_TARGETS, edge('SyncTarget', name, {}))
-      uids.set(target.metadata.uid!, name)
-      const spec = {
-        resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-        instanceSelector: { matchLabels: { id: name } },
-      }
-      await inventory.create(LOCATIONS, edge('Location', name, { spec }))
-    }),
-  )
-  const mailboxes = await timed('their mailboxes', () =>
-    eventually(async () => {
-      const { items } = await admin.in('root:espw').list(WORKSPACES, {})
-      const ready = items.filter(({ status }) => at(status, 'phase') === 'Ready')
-      return ready.length === CLUSTERS ? ready.map(({ metadata }) => metadata.name!) : undefined
-    }),
-  )
-  const loops = await timed('their syncers', async () => {
-    const loops: Loop[] = []
-    await each(mailboxes, async name => {
-      const space = `root:espw:${name}`
-      const request: KubeObject = {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        metadata: { name: 'kubestellar-syncer', namespace: 'default' },
-        spec: {},
-      }
-      const asked = await eventually(() =>
-        admin
-          .in(space)
-          .create(ACCOUNTS, request, { subresource: 'token' })
-          .catch(() => undefined),
-      )
-      const { caPem } = options
-      loops.push(new Loop(space, { server: base, ...(caPem && { caPem }), token: str(asked, 'status', 'token') }))
-    })
-    return loops
-  })
+  await timed(`${CLUSTERS} SyncTargets and Locations`, () => fleet.create(names))
+  const mailboxes = await timed('their mailboxes', () => fleet.mailboxes())
+  const loops = await timed('their syncers', () => fleet.connect(mailboxes))
   const map = (name: string, v: string): KubeObject => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -209,12 +95,12 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
       downsync: [{ apiGroup: CARRIED.group, resources: [CARRIED.resource], namespaces: ['default'] }],
     },
   })
-  const all = (holds: (loop: Loop) => boolean) =>
+  const all = (holds: (loop: StandIn) => boolean) =>
     new Promise<number[]>(resolve => {
       const begun = performance.now()
       const times: number[] = []
       const waiting = new Set(loops)
-      const look = (loop: Loop) => {
+      const look = (loop: StandIn) => {
         if (!waiting.has(loop) || !holds(loop)) return
         waiting.delete(loop)
         times.push(performance.now() - begun)
@@ -249,7 +135,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   const change = async (
     what: string,
     write: (i: number) => Promise<unknown>,
-    holds: (loop: Loop, i: number) => boolean,
+    holds: (loop: StandIn, i: number) => boolean,
     copies: (i: number) => number,
   ) => {
     for (const list of Object.values(figures)) list.length = 0
@@ -283,7 +169,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
       const old = await workload.get(CONFIG_MAPS, { namespace: 'default', name: 'map-0' })
       return await workload.update(CONFIG_MAPS, { ...old, data: { ...(old.data as object), v: String(i) } })
     },
-    (loop, i) => loop.held.get('map-0') === String(i),
+    (loop, i) => str(loop.held.get('map-0'), 'data', 'v') === String(i),
     () => total,
   )
   if (inspector && flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
@@ -296,7 +182,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
 }
 
 interface StatusBench {
-  readonly loops: readonly Loop[]
+  readonly loops: readonly StandIn[]
   readonly workload: SpaceClient
   readonly cpu: () => Promise<number>
   readonly rate: number
@@ -313,7 +199,7 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
   /** Reports on an object follow each other, so that each has a sum. */
   const turns = new Map<string, Promise<void>>()
   let count = 0
-  const report = async (loop: Loop, name: string, ready: number): Promise<void> => {
+  const report = async (loop: StandIn, name: string, ready: number): Promise<void> => {
     const id = `${name} ${loop.mailbox}`
     const sum = (sums.get(name) ?? 0) + ready - (reported.get(id) ?? 0)
     sums.set(name, sum)
@@ -396,27 +282,6 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
     'age of a sum',
     `median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, p99 ${at99.toFixed(0)} ms, most ${sorted.at(-1)?.toFixed(0)} ms`,
   )
-}
-
-function say(what: string, figure: string): void {
-  console.log(`${what.padEnd(40)} ${figure}`)
-}
-
-async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values()
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const item of left) await work(item)
-    }),
-  )
-}
-
-async function eventually<T>(look: () => Promise<T | undefined>, everyMs = 100): Promise<T> {
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise(resolve => setTimeout(resolve, everyMs))
-  }
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-fleet-'))
