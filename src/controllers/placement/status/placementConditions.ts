@@ -14,7 +14,7 @@ import { STATUS_WITHHELD } from './withheldStatuses.ts'
 export interface Findings {
   readonly stages: Stages
   /** Objects whose status is requested and not reported; `undefined`: there are none. */
-  readonly withheld: Reason | undefined
+  readonly withheld: Reason | 'unknown' | undefined
   /** Why not all of its StatusCollectors work; `undefined`: it names none. */
   readonly collected: Reason | 'all' | undefined
   /** Kinds that clusters define otherwise than the placement requires; `undefined`: there are none. */
@@ -46,8 +46,8 @@ function foundIn(
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
   })
-  if (withheld) conditions.push({ type: STATUS_WITHHELD, status: 'True', ...withheld })
-  else if (known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
+  if (typeof withheld === 'object') conditions.push({ type: STATUS_WITHHELD, status: 'True', ...withheld })
+  else if (!withheld && known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
   if (typeof definitions === 'object') conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
   else if (!definitions && known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
   conditions.push(...wishCondition(STATUS_COLLECTED, collected, known))

@@ -6,7 +6,7 @@
  * writes EdgePlacement.status here alone. The where-resolver adds its conditions and counts by the same function, writeStatus.ts.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Condition } from '../../../apimachinery/conditions.ts'
+import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
 import { at, type Fields, num } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
@@ -33,7 +33,7 @@ import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.
 import { namesOf } from './refusedCopies.ts'
 import { ReportPace } from './reportPace.ts'
 import type { TroubleEvents } from './troubleEvents.ts'
-import type { WithheldStatuses } from './withheldStatuses.ts'
+import { STATUS_WITHHELD, type WithheldStatuses } from './withheldStatuses.ts'
 
 export interface PlacementReportsDeps {
   client: Client
@@ -49,7 +49,7 @@ export interface PlacementReportsDeps {
   holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
   retained: Pick<RetainedCopies, 'behindPauseOf'>
   /** Why objects have no status although the placement asks for it. */
-  withheld: Pick<WithheldStatuses, 'of'>
+  withheld: Pick<WithheldStatuses, 'of' | 'judge' | 'isDue'>
   /** Why some of its StatusCollectors do not work. */
   uncollected: (space: string, placement: string) => Reason | undefined
   /** Kinds that it asks of clusters, and that these define otherwise. */
@@ -165,10 +165,11 @@ export class PlacementReports {
     return { stages, withheld, collected, definitions, associated, isFirst, isSelected, content, generation }
   }
 
-  #withheld(space: string, name: string): Reason | undefined {
+  #withheld(space: string, name: string): Reason | 'unknown' | undefined {
     const { join, withheld } = this.#deps
     const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
     if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
+    if (withheld.isDue(space, name)) return 'unknown'
     return withheld.of(space, key => join.workload(space).names(name, key))
   }
 
@@ -308,7 +309,10 @@ export class PlacementReports {
       const { broken } = found.stages.outcome
       // its newest spec may not be taken in yet
       const observedGeneration = Math.min(generation, found.generation ?? Number.POSITIVE_INFINITY)
-      conditions.unshift(...conditionsFor(placement, found, observedGeneration))
+      const isJudged = !found.isFirst || conditionOf(placement, STATUS_WITHHELD)?.status !== 'True'
+      if (!isJudged) this.#deps.withheld.judge(space, name)
+      const findings = isJudged ? found : { ...found, withheld: this.#withheld(space, name) }
+      conditions.unshift(...conditionsFor(placement, findings, observedGeneration))
       fields.broken = broken.length > 0 ? broken : null
       Object.assign(fields, { observedGeneration, ...observedNow(placement, found) })
     }

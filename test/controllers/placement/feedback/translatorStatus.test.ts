@@ -1,8 +1,10 @@
 // The status that comes back from clusters: while there is one, in generations of the source, and taken back after.
 import t from 'tap'
+import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
+import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
-import { placement, replicaSet, SETS, slice, world } from '../translatorWorld.ts'
+import { placement, replicaSet, SETS, slice, tick, world } from '../translatorWorld.ts'
 
 t.test('state returns while there is exactly one destination; the count is kept while it is wanted', async t => {
   const { server, wds, florin } = await world(t)
@@ -162,4 +164,46 @@ t.test('a status that an earlier run left is taken back, also where no placement
   })
   await server.quiet()
   t.equal(server.peek('wds1', SETS, 'rs', 'commonstuff')!.status, undefined)
+})
+
+t.test('a condition of withheld statuses stays over a restart until the objects are judged anew', async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin, guilder, restart } = await world(t, clock)
+  for (const name of ['stays', 'ends']) {
+    await wds.create(SETS, replicaSet(name))
+    const spec = { downsync: [{ apiGroup: 'apps', objectNames: [name] }], wantSingletonReportedState: true }
+    await wds.create(EDGE_PLACEMENTS, placement(name, spec))
+    await wds.create(SLICES, slice(name, 'florin', 'guilder'))
+    await server.quiet()
+    for (const mailbox of [florin, guilder]) {
+      const copy = { ...server.peek(mailbox, SETS, name, 'commonstuff')!, status: { readyReplicas: 1 } }
+      await server.in(mailbox).update(SETS, copy, { subresource: 'status' })
+    }
+  }
+  await tick(server, clock)
+  await tick(server, clock)
+  const shown: string[] = []
+  const look = (object: KubeObject | undefined) => {
+    const withheld = conditionOf(object!, 'StatusWithheld')
+    shown.push(`${object!.metadata.name} ${withheld?.status} ${withheld?.reason}`)
+  }
+  for (const name of ['stays', 'ends']) look(server.peek('wds1', EDGE_PLACEMENTS, name))
+  t.same(shown, ['stays True InSeveralClusters', 'ends True InSeveralClusters'])
+  const { items, resourceVersion } = await wds.list(EDGE_PLACEMENTS)
+  t.equal(items.length, 2)
+  const over = new AbortController()
+  const looking = (async () => {
+    for await (const events of wds.watch(EDGE_PLACEMENTS, { resourceVersion, signal: over.signal }))
+      for (const event of events) if (event.type === 'MODIFIED') look(event.object)
+  })()
+  await restart(async () => {
+    const kept = server.peek('wds1', SLICES, 'ends')!
+    await wds.update(SLICES, { ...kept, destinations: slice('ends', 'florin').destinations })
+  })
+  await tick(server, clock)
+  await tick(server, clock)
+  over.abort()
+  await looking
+  t.ok(shown.includes('ends False NothingWithheld'))
+  t.notMatch(shown.join(), /stays False/)
 })
