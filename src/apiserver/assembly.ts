@@ -148,6 +148,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     restoredAt: () => epochs.restored?.restoredAt,
     clock: systemClock,
   })
+  epochs.onSettled = () => outcomes.settled()
   const access = await accessParts(options, { store, work, tree, types, pki, url: externalUrl })
   const { nature, openAccess, demands, authorizer, issuer, authenticator, getObject } = access
 

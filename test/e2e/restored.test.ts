@@ -91,6 +91,7 @@ t.test('clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS },
   }
   for (const cluster of clusters) for (const name of ['first', 'second']) t.ok(await cluster.get(MAPS, at(name)))
   await until(wds, PLACEMENTS, { name: 'p' }, has('Applied', 'True', 'AllApplied'))
+  await until(wds, PLACEMENTS, { name: 'p' }, has('RestoreUnsettled', 'True', 'DeletionHeld'))
   t.comment(
     `${clusters.length} clusters are known ${Math.round(performance.now() - begunMs)} ms after the restored center is ready`,
   )
@@ -124,6 +125,7 @@ t.test('clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS },
   }
   const settled = await type('After a restore')
   t.match(settled, /nothing is held, and all syncers report: [\s\S]*\nsettled the restore of /)
+  await until(wds, PLACEMENTS, { name: 'p' }, has('RestoreUnsettled', 'False', 'NothingHeld'))
   const { code, out } = await run('restore', 'status', '--kubeconfig', florin.kubeconfig)
   t.strictSame([code, out], [0, 'no restore is unsettled\n'])
   await wds.delete(MAPS, at('page'))

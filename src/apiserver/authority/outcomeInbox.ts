@@ -71,6 +71,10 @@ export class OutcomeInbox implements OutcomeSource {
     return this.#restoredAt()
   }
 
+  settled(): void {
+    this.#receiver?.settled()
+  }
+
   deliverTo(receiver: OutcomeReceiver | undefined): void {
     this.#receiver = receiver
   }

@@ -37,6 +37,8 @@ const KEY: Key = { space: 'store', group: '', resource: 'epochs', namespace: '',
 export class StoreEpochs {
   /** The life that is going on. */
   readonly current: string
+  /** Called when a restore is settled. */
+  onSettled = (): void => {}
   #epochs: readonly Epoch[]
   readonly #store: Pick<Store, 'revision' | 'update'>
 
@@ -90,6 +92,7 @@ export class StoreEpochs {
       restored === undefined ? epoch : { ...epoch, restored: { ...restored, isSettled: true } }
     accepted(await this.#store.update(KEY, stored => put(epochsIn(stored).map(settled))))
     this.#epochs = this.#epochs.map(settled)
+    this.onSettled()
   }
 
   /** Whether the history of a former epoch up to a revision is part of this store's. */

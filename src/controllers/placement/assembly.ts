@@ -61,6 +61,7 @@ import { HoldReports } from './status/holdReports.ts'
 import { OutageEvents } from './status/outageEvents.ts'
 import type { PlacementOutcomeDeps } from './status/placementOutcome.ts'
 import { PlacementReports } from './status/placementReports.ts'
+import { RestoreReports } from './status/restoreReports.ts'
 import { grantFindings } from './status/spaceCluster.ts'
 import { TroubleEvents } from './status/troubleEvents.ts'
 import { WithheldStatuses } from './status/withheldStatuses.ts'
@@ -221,6 +222,10 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
 
   // status/
   const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
+  const reportCluster = (name: string): void => {
+    tasks.add({ type: 'cluster', mailbox: name })
+    tasks.reportAll(join.placementsOf(name))
+  }
   const outcomes: ClusterOutcomes = new ClusterOutcomes({
     clock,
     epoch: deps.outcomes?.epoch,
@@ -231,8 +236,10 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
       if (keys === 'all') mailboxChanged.send(name, 'outcome')
       const { live, compared, processed } = outcomes.of(space)
       if (live && compared) mailbox(name)?.changes.processed(processed, isInDoubt(outcomes.of(space)))
-      tasks.add({ type: 'cluster', mailbox: name })
-      tasks.reportAll(join.placementsOf(name))
+      reportCluster(name)
+    },
+    settled: () => {
+      for (const { name } of mailboxes.all()) reportCluster(name)
     },
   })
   const outcome = outcomes.of.bind(outcomes)
@@ -271,6 +278,11 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
       inventory,
       events,
       log,
+      restore: new RestoreReports({
+        restoredAt: () => deps.outcomes?.restoredAt,
+        outcome: name => outcome(mailbox(name)?.space ?? ''),
+        inventory,
+      }),
       rollout: (space, name) => rollouts.of(space, name),
     }),
     retained,

@@ -97,6 +97,8 @@ export interface OutcomeReceiver {
   take(space: string, report: OutcomeReport): OutcomeAnswer
   /** The session reads the mailbox no more. */
   silent(space: string, session: string): void
+  /** The restore that the store began with is settled. */
+  settled(): void
 }
 
 /** Listener for connections of syncers. Mailboxes are named by the ids of their spaces. */

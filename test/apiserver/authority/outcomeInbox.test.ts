@@ -41,6 +41,7 @@ t.test('the stream of another syncer does not keep the word of a session whose o
   inbox.deliverTo({
     take: () => ({ epoch: 'e', again: false }),
     silent: (_, session) => silenced.push(session),
+    settled: () => {},
   })
   const [first, second] = [connect(mailbox, 'a'), connect(mailbox, 'a')]
   first()

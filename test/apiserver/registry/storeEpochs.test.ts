@@ -87,8 +87,11 @@ t.test('a store made of an archive knows nothing behind the snapshot, and says s
   t.match((await StoreEpochs.following(store, 'e2')).restored, facts)
   await write(store, 'e')
   t.match((await begin(store, 'e3')).restored, facts, 'over starts of the server')
+  const restoredThen: unknown[] = []
+  again.onSettled = () => restoredThen.push(again.restored)
   await again.settle()
-  t.equal(again.restored, undefined)
+  await again.settle()
+  t.strictSame(restoredThen, [undefined], 'once, and when it is so')
   const last = await begin(store, 'e4')
   t.equal(last.restored, undefined, 'for good')
   t.notOk(last.hold('e1', archived + 1))

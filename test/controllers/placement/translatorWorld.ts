@@ -138,6 +138,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
   let outcomes: OutcomeReceiver | undefined
   const reports = {
     epoch: 'epoch',
+    restoredAt: undefined as string | undefined,
     deliverTo: (receiver: OutcomeReceiver | undefined) => {
       outcomes = receiver
     },
@@ -212,6 +213,8 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     errors,
     warnings,
     previewer: () => previewer!,
+    /** Where syncers report; a restore of the store is noted there. */
+    reports,
     /** Reports of syncers; of the epoch `epoch`. */
     outcomes: () => outcomes!,
     workStatuses,

@@ -5,7 +5,7 @@
  * A SyncTarget that is missing before the first snapshot is whole may still come: readers wait for the snapshot.
  */
 import { conditionOf } from '../../../apimachinery/conditions.ts'
-import { at } from '../../../apimachinery/fields.ts'
+import { at, str } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import {
   MAILBOX_NAME,
@@ -33,6 +33,10 @@ export interface Target extends ObjectId {
   readonly unschedulable: boolean
   /** From when on nothing is placed there; never: infinite. */
   readonly evictAtMs: number
+  /** RFC 3339: the restore of the center since which its syncer has compared the cluster. */
+  readonly sinceRestore: string | undefined
+  /** Whether the cluster keeps objects that the center does not know. */
+  readonly holdsDeletions: boolean
   /** Ids or paths of the spaces that give way in the mailbox. */
   readonly releases: readonly string[]
   /** Under deletion: `waits` for its syncer to leave; `left`: that syncer has left; `goes`: it waits for no syncer. */
@@ -189,6 +193,8 @@ function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
     silentSince: silentSinceOf(object),
     unschedulable: unschedulable === true,
     evictAtMs: Number.isNaN(evictAtMs) ? Number.POSITIVE_INFINITY : evictAtMs,
+    sinceRestore: str(object.status, 'outcome', 'sinceRestore') || undefined,
+    holdsDeletions: at(object.status, 'outcome', 'heldDeletions') !== undefined,
     releases: releasesIn(metadata.annotations?.[RELEASE_OWNER_ANNOTATION]),
     state: stateOf(object),
   }

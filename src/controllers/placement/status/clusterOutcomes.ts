@@ -22,6 +22,8 @@ export interface ClusterOutcomesDeps {
   clock: Clock
   /** The outcome of a mailbox, by its space, may have changed: for these keys, or for all. */
   changed: (space: string, keys: readonly string[] | 'all') => void
+  /** As {@link OutcomeReceiver.settled}. */
+  settled?: (() => void) | undefined
   /** Whether it matters how far the syncer of a mailbox is: something waits to be looked at. Default: always. */
   isAwaited?: ((space: string) => boolean) | undefined
   /** Epoch of the center. Default: one that no other process has. */
@@ -135,6 +137,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
     session.cancel?.()
     session.cancel = undefined
     this.#deps.changed(space, 'all')
+  }
+
+  settled(): void {
+    this.#deps.settled?.()
   }
 
   forget(space: string): void {

@@ -113,10 +113,13 @@ export class ClusterReports {
     const evictAfter = str(target.spec, 'evictAfter')
     const isEvicted = Date.parse(evictAfter) <= nowMs
     const eviction = isEvicted ? evictionOf(mailbox, reported, evictAfter, at(known, 'eviction')) : undefined
-    // of a cluster whose syncer is silent it stays as it was
-    const heldDeletions = reported.live ? heldDeletionsOf(reported) : at(known, 'heldDeletions')
-    // what stands there may be from the archive
-    const sinceRestore = reported.live && reported.compared ? this.#deps.restoredAt?.() : undefined
+    // of a cluster whose syncer is silent, or has not found all of them yet, it stays as it was
+    const isWhole = reported.live && reported.compared
+    const heldDeletions = heldDeletionsOf(reported) ?? (isWhole ? undefined : at(known, 'heldDeletions'))
+    const restoredAt = this.#deps.restoredAt?.()
+    // what stands there may be from the archive, or from an earlier restore
+    const hasCompared = isWhole || str(known, 'sinceRestore') === restoredAt
+    const sinceRestore = hasCompared ? restoredAt : undefined
     // the last report stands for a cluster whose syncer is silent
     const isReachable = reported.live ? reported.unreachable !== true : wasReachable
     const unreachableSince = isReachable

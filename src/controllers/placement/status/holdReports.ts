@@ -1,6 +1,6 @@
 /**
  * Reports of what holds a placement, beside its outcome: conditions `DeletionHeld` and `IntakeWaits`, each with an Event when it begins,
- * and `Paused`. The condition `RolledOut` has an Event when it turns.
+ * `Paused` and `RestoreUnsettled`. The condition `RolledOut` has an Event when it turns.
  */
 
 import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
@@ -16,6 +16,7 @@ import type { Brake } from '../retention/brake.ts'
 import { DELETION_HELD, type HeldRemovals } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
 import type { RolloutReport } from '../rollout/rollouts.ts'
+import type { RestoreReports } from './restoreReports.ts'
 import { ROLLED_OUT, rolloutCondition, rolloutEvent } from './rolloutCondition.ts'
 
 export interface HoldReportsDeps {
@@ -23,6 +24,7 @@ export interface HoldReportsDeps {
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
   intakes: Pick<WaitingIntakes, 'messageFor'>
+  restore: Pick<RestoreReports, 'condition'>
   /** How far the newest rollout of a placement is; `undefined`: nothing of it is staged. */
   rollout: (space: string, placement: string) => RolloutReport | undefined
   inventory: Pick<Inventory, 'clusterName'>
@@ -73,9 +75,10 @@ export class HoldReports {
   conditions(space: string, placement: KubeObject, hold: KnownHold, isKnown: boolean): Condition[] {
     const { name = '' } = placement.metadata
     const held = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.inventory)]
-    const paused = isKnown ? [this.#pausedCondition(space, name)] : []
+    const mailboxes = this.#deps.join.waysOf(space, name)?.keys() ?? []
+    const known = isKnown ? [this.#pausedCondition(space, name), this.#deps.restore.condition(mailboxes)] : []
     const waits = setAsideCondition(this.#deps.intakes.messageFor(space, name))
-    const holds = [...held, ...paused, waits].filter(
+    const holds = [...held, ...known, waits].filter(
       ({ type, status }) => status === 'True' || conditionOf(placement, type),
     )
     const rollout = this.#deps.rollout(space, name)

@@ -168,6 +168,7 @@ const STAGES = [
   { type: 'Placed', good: 'True' },
   { type: 'Healthy', good: 'True' },
   { type: 'Scheduled', good: 'True' },
+  { type: 'RestoreUnsettled', good: 'False', state: 'RestoreUnsettled' },
   { type: 'Paused', good: 'False', state: 'Paused' },
 ] as const
 /** Reasons for which nobody has to do anything yet. */

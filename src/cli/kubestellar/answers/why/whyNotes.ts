@@ -29,6 +29,7 @@ const GOOD: Readonly<Record<string, string>> = {
   Scheduled: 'True',
   IntakeWaits: 'False',
   DeletionHeld: 'False',
+  RestoreUnsettled: 'False',
   Paused: 'False',
   RolledOut: 'True',
 }
