@@ -87,8 +87,7 @@ export class TopologyIntake implements TopologyReader {
     consents.locationChanged(change)
     pauses.locationChanged(change)
     if (!readsOtherwise(change.before, change.after)) return
-    join.touchLocation(change.space, change.name)
-    rollouts.locationChanged()
+    rollouts.locationChanged(join.touchLocation(change.space, change.name))
   }
 
   objectChanged(at: StreamedRef, { object, byName, revision }: Streamed): void {

@@ -11,7 +11,7 @@ import { type Destination, sameWays, type Ways, waysOf } from '../../../placemen
 import type { Signals } from '../signals/signals.ts'
 import { difference, type LeadContent, LiveContent, type StagedContent } from './leadContent.ts'
 import { ObservedContent } from './observedContent.ts'
-import { contentAt, destinations, type KnownLead, PlacementProduct, type Space } from './placementProduct.ts'
+import { contentAt, destinations, type KnownLead, type Lead, PlacementProduct, type Space } from './placementProduct.ts'
 import type { Tasks } from './tasks.ts'
 import type { Consent } from './wayChoice.ts'
 import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
@@ -180,8 +180,9 @@ export class PlacementJoin extends PlacementProduct {
     }
   }
 
-  /** A Location's labels or annotations changed: its customized objects are to be projected anew. */
-  touchLocation(cluster: string, locationName: string): void {
+  /** Labels, annotations or parameters of a Location changed: its customized objects are to be projected anew. Answers with the placements that lead there. */
+  touchLocation(cluster: string, locationName: string): readonly Lead[] {
+    const leads: Lead[] = []
     for (const [id, space] of this.spaces) {
       for (const name of space.specs.keys()) {
         const mailboxes: string[] = []
@@ -189,11 +190,13 @@ export class PlacementJoin extends PlacementProduct {
           if (ways.some(way => way.cluster === cluster && way.locationName === locationName)) mailboxes.push(mailbox)
         }
         if (mailboxes.length === 0) continue
+        leads.push(space.leads.get(name)!)
         const keys = customizedKeys(space, name)
         this.#signals.claimsChanged.send(id, mailboxes, keys)
         this.#tasks.sources(id, keys)
       }
     }
+    return leads
   }
 
   /** `reference` is `namespace/name`. */

@@ -16,6 +16,9 @@ export const ROLLOUT_STATES = [
 ] as const
 export type RolloutState = (typeof ROLLOUT_STATES)[number]
 
+/** Reason of a superseded rollout after which all clusters read the live content. */
+export const NOT_STAGED = 'NotStaged'
+
 /** A destination in a rollout. */
 export interface RolloutCluster {
   /** Name of the mailbox. */

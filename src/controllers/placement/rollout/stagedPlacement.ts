@@ -12,6 +12,7 @@ import { type ContentRow, ContentRows } from './contentRows.ts'
 import { type RevisedObject, RevisionContent } from './revisionContent.ts'
 import type { PlacementId } from './revisionStore.ts'
 import type { Rollout } from './rollout.ts'
+import type { StoredState } from './storedRollouts.ts'
 
 export interface StagedPlacementDeps {
   readonly live: LeadContent
@@ -46,16 +47,16 @@ export class StagedPlacement implements StagedContent {
   /** When it was last looked at. */
   lookedAtMs = Number.NEGATIVE_INFINITY
   /** Mailboxes of which something changed since their content was last looked at. */
-  readonly touched = new Set<string>()
+  touched = new Set<string>()
   isAllTouched = true
   /** Revision of the store as which the center wrote a status of its rollout last. */
   writtenRevision = 0
   /** The number of its newest rollout. */
   lastRun = 0
   /** Revisions that failed, and those to which their clusters went back. */
-  readonly rolledBack = new Map<number, number>()
+  rolledBack = new Map<number, number>()
   /** Revisions that were finished, and have passed all gates. */
-  readonly approved = new Set<number>()
+  approved = new Set<number>()
   readonly #deps: StagedPlacementDeps
   /** By mailbox, while a rollout runs. */
   readonly #has = new Map<string, number>()
@@ -89,14 +90,14 @@ export class StagedPlacement implements StagedContent {
     return this.#has.get(mailbox) ?? this.finished
   }
 
-  /** Whether the destination has a revision of its own, and not just the newest finished one. */
-  isNamed(mailbox: string): boolean {
-    return this.#has.has(mailbox)
+  /** Takes in which revision destinations may have. Its caller names the copies that this changes. */
+  setRevision(mailboxes: Iterable<string>, revision: number): void {
+    for (const mailbox of mailboxes) this.#has.set(mailbox, revision)
   }
 
-  /** Takes in which revision a destination may have. Its caller names the copies that this changes. */
-  setRevision(mailbox: string, revision: number): void {
-    this.#has.set(mailbox, revision)
+  /** Destinations that have no revision of their own have the finished one, also when another one is finished meanwhile. */
+  setOthers(mailboxes: Iterable<string>): void {
+    for (const mailbox of mailboxes) if (!this.#has.has(mailbox)) this.#has.set(mailbox, this.finished)
   }
 
   /** The destination is none any more. */
@@ -126,6 +127,32 @@ export class StagedPlacement implements StagedContent {
     const made = new RevisionContent(this.#objects(revision), this.#deps.workload)
     this.#contents.set(revision, made)
     return made
+  }
+
+  /** Takes in what is stored of it. Whether a rollout of it goes on. */
+  restore(rows: ContentRows, stored: StoredState): boolean {
+    const { rollout, revisions, finished } = stored
+    this.rows = rows
+    this.lastRun = stored.lastRun
+    this.finished = finished
+    this.rolledBack = new Map(stored.rolledBack)
+    this.approved = new Set(stored.approved)
+    this.rollout = rollout
+    const used = new Set([...(revisions?.values() ?? []), finished])
+    // clusters keep the live content, and have it as a new revision, where contents of theirs are lost
+    const isWhole = [...used].every(revision => revision === 0 || rows.isWhole(revision))
+    this.isStaged = rollout !== undefined && isWhole
+    if (!this.isStaged) return false
+    for (const [mailbox, revision] of revisions ?? []) this.#has.set(mailbox, revision)
+    return revisions !== undefined
+  }
+
+  /** Takes what changed since its destinations were looked at last; `all`: anything may have. */
+  takeTouched(): { readonly all: boolean; readonly mailboxes: ReadonlySet<string> } {
+    const taken = { all: this.isAllTouched, mailboxes: this.touched }
+    this.isAllTouched = false
+    this.touched = new Set()
+    return taken
   }
 
   /** Forgets contents that no destination has. */

@@ -1,0 +1,140 @@
+/**
+ * The status of a rollout from one step to the next. Facts about each cluster go into the {@link step}, and its outcome is the next
+ * status. Pure: nothing of a placement changes here.
+ */
+import type { ClusterFacts, RolloutFacts, Step } from '../../../placement/rollout/step.ts'
+import { step } from '../../../placement/rollout/step.ts'
+import type { ClusterContent } from './clusterContent.ts'
+import type { Rollout, RolloutCluster, RolloutState } from './rollout.ts'
+
+/** A destination at the time of a step. */
+export interface Sight {
+  readonly mailbox: string
+  /** Name of its Location. */
+  readonly name: string
+  readonly inventory: string
+  readonly labels: Readonly<Record<string, string>>
+  /** The revision that it may have. */
+  readonly revision: number
+  /** Whether its content may be other than the status says. */
+  readonly isTouched: boolean
+}
+
+export interface SeenCluster {
+  readonly facts: ClusterFacts
+  readonly hasJoined: boolean
+  /** About its content, where that was looked at. */
+  readonly detail: string
+  /** The message about content that is as it was. */
+  readonly kept?: string
+}
+
+/** Clusters that left are listed up to so many: fleets that come and go fill no object. */
+const MAX_GONE = 100
+
+/** Whether a destination has other content than the clusters that wait for their turn. */
+function isMoved({ revision, from }: Rollout, has: number): boolean {
+  return has === revision || (has !== from && has !== 0)
+}
+
+/** Whether the content of a destination has to be looked at: the status says the rest. */
+export function looksAt(rollout: Rollout, { mailbox, revision, isTouched }: Sight): boolean {
+  return isMoved(rollout, revision) && (isTouched || rollout.clusters.get(mailbox)?.revision !== revision)
+}
+
+/** `now`: what was found, of the content only where {@link looksAt} says so. */
+export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent, nowMs: number): SeenCluster {
+  const { mailbox, name, inventory, labels, revision } = sight
+  const before = rollout.clusters.get(mailbox)
+  // silence mends nothing
+  const isFailure = now.isSilent === true && before?.content === 'failed' && before.revision === revision
+  const isKept = isMoved(rollout, revision) && (!looksAt(rollout, sight) || isFailure)
+  const content = isKept ? (before?.content ?? 'unknown') : now.content
+  // after an absence it has its time anew
+  const isSame = before?.content === content && before.revision === revision && before.isAway === now.isAway
+  const kept = isKept && before?.state === 'Failed' ? before.message : undefined
+  return {
+    facts: {
+      key: mailbox,
+      name,
+      inventory,
+      labels,
+      revision,
+      content,
+      contentSinceMs: isSame ? before.contentSinceMs : nowMs,
+      beganMs: before?.revision === revision ? before.beganMs : undefined,
+      wasDone: before?.state === 'Done' && before.revision === revision,
+      away: now.isAway,
+      ...(now.isSilent && { isSilent: true }),
+    },
+    hasJoined: before?.hasJoined ?? rollout.clusters.size > 0,
+    detail: now.message,
+    ...(kept !== undefined && { kept }),
+  }
+}
+
+export function stepOf(
+  { strategy, revision, from, paused, approvals, urgent }: Rollout,
+  { clusters, nowMs, isPaused }: Pick<RolloutFacts, 'clusters' | 'nowMs'> & { readonly isPaused: boolean },
+): Step {
+  return step({ strategy, target: revision, from, clusters, nowMs, paused: paused || isPaused, approvals, urgent })
+}
+
+/** The rollout after a step. `note`: what its message says besides. */
+export function steppedRollout(
+  rollout: Rollout,
+  seen: readonly SeenCluster[],
+  found: Step,
+  { pinned, note }: { readonly pinned: number | undefined; readonly note: string | undefined },
+): Rollout {
+  const start = new Set(found.start)
+  const clusters = new Map<string, RolloutCluster>()
+  for (const { facts, hasJoined, detail, kept } of seen) {
+    const { key, name, inventory, revision, content, away } = facts
+    const { state, group, reason, message, contentSinceMs, beganMs } = found.states.get(key)!
+    const hasBegun = start.has(key)
+    clusters.set(key, {
+      key,
+      cluster: name,
+      inventory,
+      group,
+      state,
+      revision: hasBegun ? rollout.revision : revision,
+      content: hasBegun ? 'unknown' : content,
+      contentSinceMs,
+      beganMs,
+      reason,
+      message: state === 'Failed' ? (kept ?? (detail ? `${message}: ${detail}` : message)) : message,
+      isAway: away,
+      hasJoined,
+    })
+  }
+  // those that left last come first
+  const gone = [...rollout.clusters].filter(([key]) => !clusters.has(key)).slice(0, MAX_GONE)
+  for (const [key, before] of gone)
+    clusters.set(key, { ...before, state: 'Skipped', reason: 'ClusterGone', message: '' })
+  const message = note === undefined ? found.message : `${found.message}; ${note}`
+  return { ...rollout, state: stateOf(found, rollout, pinned), reason: found.reason, message, clusters }
+}
+
+const STATES: Readonly<Record<Step['verdict'], RolloutState>> = {
+  running: 'Running',
+  waiting: 'Waiting',
+  paused: 'Paused',
+  stuck: 'Stuck',
+  failed: 'Failed',
+  done: 'Done',
+  rollback: 'RolledBack',
+}
+
+/** Where there is nothing to go back to, or a pin holds the clusters, a rollout stops. */
+function stateOf(
+  { verdict }: Step,
+  { state, revision, from, urgent }: Rollout,
+  pinned: number | undefined,
+): RolloutState {
+  // those that were away catch up
+  if (state === 'Done') return 'Done'
+  const isWayBack = from > 0 && from !== revision && !urgent && pinned === undefined
+  return verdict === 'rollback' && !isWayBack ? 'Failed' : STATES[verdict]
+}
