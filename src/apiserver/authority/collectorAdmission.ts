@@ -4,7 +4,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
-import { objects, strings } from '../../apimachinery/fields.ts'
+import { objects, record, strings } from '../../apimachinery/fields.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { MAX_COLLECTORS } from '../../placement/select/placementSpec.ts'
 import { readCollector } from '../../placement/summary/collector.ts'
@@ -28,7 +28,8 @@ export const namedCollectors: Admission = {
   handles: isPlacementWrite,
   concerns: ({ object, old }) => !old || !equalJson(object.spec, old.spec),
   admit({ type, object }) {
-    const tests = ['downsync', 'upsync'].flatMap(list => objects(object.spec, list))
+    const { spec } = object
+    const tests = [...objects(spec, 'downsync'), ...objects(spec, 'upsync'), record(spec, 'associated')]
     const names = new Set(tests.flatMap(test => strings(test.statusCollectors)))
     if (names.size <= MAX_COLLECTORS) return
     const remedy = `statusCollectors of all its tests and sets name ${names.size}, and may name ${MAX_COLLECTORS}; make several placements`

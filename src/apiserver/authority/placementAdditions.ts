@@ -2,7 +2,7 @@
  * Additions of an EdgePlacement's change to its downsync: tests that no earlier test covers. Also tests whose objects a removed upsync set
  * may have held back. Narrowing adds nothing. Pure.
  */
-import { objects, strings } from '../../apimachinery/fields.ts'
+import { objects, record, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { MAX_COLLECTORS } from '../../placement/select/placementSpec.ts'
 import { type KindLimits, limitOf } from '../../placement/select/selectedKinds.ts'
@@ -71,11 +71,11 @@ interface Limited {
 }
 
 /**
- * Tests and upsync sets whose objects a change shows by a StatusCollector that did not show them before. Summaries have readers who may
- * not read these objects.
+ * Tests, upsync sets and associated kinds whose objects a change shows by a StatusCollector that did not show them before. Summaries have
+ * readers who may not read these objects.
  */
 export function shownTests(now: Limited, old: Limited): AddedTest[] {
-  return [newlyShown(downsyncNaming(now), downsyncNaming(old)), newlyShown(upsyncNaming(now), upsyncNaming(old))].flat()
+  return [downsyncNaming, upsyncNaming, associatedNaming].flatMap(of => newlyShown(of(now), of(old)))
 }
 
 /** Tests by the StatusCollectors that they name. */
@@ -95,6 +95,20 @@ function downsyncNaming({ spec, limits }: Limited): Naming {
 
 function upsyncNaming({ spec }: Limited): Naming {
   return naming(records(spec, 'upsync'), setOf)
+}
+
+function associatedNaming({ spec }: Limited): Naming {
+  const associated = record(spec, 'associated')
+  return naming([associated], ({ kinds }) => strings(kinds).map(associatedKind))
+}
+
+/** A pattern that is neither a kind nor all kinds of a group counts as all kinds. */
+function associatedKind(pattern: string): Test {
+  const [resource = '', ...rest] = pattern.split('.')
+  const group = rest.join('.')
+  const isGroup = !group.includes('*') && (!resource.includes('*') || (resource === '*' && rest.length > 0))
+  const test = isGroup ? { apiGroup: group, resources: [resource] } : {}
+  return { ...testOf(test, 0), field: 'spec.associated' }
 }
 
 function naming(

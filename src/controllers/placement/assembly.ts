@@ -359,7 +359,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   const statuses = new WorkStatuses(statusDeps, { isNamespaced: true })
   const clusterStatuses = new WorkStatuses(statusDeps, { isNamespaced: false })
   const subjects = new SummarySubjects(join, collectors)
-  const summaryFollowers = new SummaryFollowers({ join, locations, subjects })
+  const summaryFollowers = new SummaryFollowers({ join, locations, subjects, mailbox })
   const summaries = new Summaries({
     client,
     join,

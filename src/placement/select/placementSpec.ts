@@ -5,7 +5,7 @@
  * an empty list matches nothing. Within a space upsync beats downsync where it is granted: the object is born there.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects, strings } from '../../apimachinery/fields.ts'
+import { objects, record, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { type AssociatedWish, associatedWish } from '../associated/associated.ts'
@@ -58,6 +58,14 @@ interface DownsyncTest {
   collectors: readonly string[]
 }
 
+/** Objects that clusters carry up, as far as a StatusCollector is about them. */
+export interface CarriedTests {
+  /** Sets of `upsync` that name it. */
+  readonly upsync: UpsyncTests
+  /** Whether `associated` names it. */
+  readonly associated: boolean
+}
+
 export interface PlacementSpec {
   /** The uid of the EdgePlacement. */
   readonly uid: string
@@ -65,8 +73,8 @@ export interface PlacementSpec {
   /** In the order of the object, so that the i-th is `spec.upsync[i]`. */
   readonly upsync: readonly UpsyncSet[]
   readonly upsyncTests: UpsyncTests
-  /** Sets of `upsync` that name a StatusCollector, by its name. */
-  readonly upsyncCollectors: ReadonlyMap<string, UpsyncTests>
+  /** Objects of clusters that a StatusCollector is about, by its name. */
+  readonly carriedCollectors: ReadonlyMap<string, CarriedTests>
   /** Names of all StatusCollectors, sorted; of too many, the first ones. */
   readonly collectors: readonly string[]
   readonly wantSingletonReportedState: boolean
@@ -105,24 +113,29 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     objects(spec.upsync).flatMap((set, i) => collectorNames(set).map(name => ({ name, set: upsync[i] }))),
     ({ name }) => name,
   )
-  const named = new Set([...downsync.flatMap(test => test.collectors), ...setsOf.keys()])
+  const associated = associatedWish(spec)
+  const ofAssociated = new Set(associated && collectorNames(record(spec.associated)))
+  const named = new Set([...downsync.flatMap(test => test.collectors), ...setsOf.keys(), ...ofAssociated])
   const collectors = [...named].sort().slice(0, MAX_COLLECTORS)
-  const upsyncCollectors = new Map<string, UpsyncTests>()
-  for (const [name, sets] of setsOf)
-    if (collectors.includes(name)) upsyncCollectors.set(name, compileUpsync(sets.flatMap(({ set }) => set ?? [])))
+  const carriedCollectors = new Map<string, CarriedTests>()
+  for (const name of collectors) {
+    const sets = setsOf.get(name)?.flatMap(({ set }) => set ?? [])
+    if (sets || ofAssociated.has(name))
+      carriedCollectors.set(name, { upsync: compileUpsync(sets ?? []), associated: ofAssociated.has(name) })
+  }
   return {
     uid: object.metadata?.uid ?? '',
     downsync,
     upsync,
     upsyncTests: compileUpsync(upsync),
-    upsyncCollectors,
+    carriedCollectors,
     collectors,
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
     wantMultiWECReportedState: spec.wantMultiWECReportedState === true,
     preserves: spec.preserveResourcesOnDeletion === true,
     isPaused: spec.paused === true,
     left: leftRules(spec),
-    associated: associatedWish(spec),
+    associated,
     readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
     rollout: spec.rolloutStrategy ?? undefined,
     historyLimit: typeof spec.revisionHistoryLimit === 'number' ? spec.revisionHistoryLimit : DEFAULT_HISTORY,

@@ -13,7 +13,7 @@ export interface ObjectSubject {
   readonly uid: string
 }
 
-/** All objects that upsync sets of a placement carry up for one collector. */
+/** All objects that clusters carry up for a placement, upsynced and associated ones, as far as they are for one collector. */
 export interface CarriedSubject {
   readonly placement: string
   readonly collector: string

@@ -116,6 +116,30 @@ t.test('an upsync set shows what its author may read', async t => {
   t.match(await space.as(BOB).patch(`${PLACEMENTS}/one`, 'merge', same), { code: 200 })
 })
 
+t.test('associated objects are shown by whom their kinds may be read', async t => {
+  const [alice, bob] = [ALICE, BOB].map(user => space.as(user))
+  const place = (as: typeof alice, name: string, associated: object) =>
+    as!.post(PLACEMENTS, { metadata: { name }, spec: { associated: { statusCollectors: ['good'], ...associated } } })
+  const refused = (who: string) => ({
+    code: 403,
+    body: { message: new RegExp(`spec\\.associated\\.statusCollectors shows what "${who}" may not read`) },
+  })
+  t.match(await place(alice, 'maps', { kinds: ['configmaps'] }), refused('alice'))
+  t.match(await place(bob, 'bobs', { kinds: ['configmaps'] }), { code: 201 })
+  const kinds = ['pods', 'configmaps.x', '*.', '*', 'config*', '*.apps']
+  for (const kind of kinds) t.match(await place(bob, 'more', { kinds: ['configmaps', kind] }), refused('bob'), kind)
+  const wider = { spec: { associated: { kinds: ['configmaps', 'pods'] } } }
+  t.match(await bob!.patch(`${PLACEMENTS}/bobs`, 'merge', wider), refused('bob'), 'a kind more is shown')
+  const silent = { spec: { associated: { kinds: ['configmaps', 'pods'], statusCollectors: [] } } }
+  t.match(await bob!.patch(`${PLACEMENTS}/bobs`, 'merge', silent), { code: 200 }, 'without a collector nothing is')
+  const statusCollectors = Array.from({ length: 16 }, (_, i) => `a${i}`)
+  const spec = {
+    downsync: [{ apiGroup: '', statusCollectors: ['b'] }],
+    associated: { kinds: ['pods'], statusCollectors },
+  }
+  t.match(await space.post(PLACEMENTS, { metadata: { name: 'many' }, spec }), invalid(/name 17, and may name 16/))
+})
+
 t.test('collectors add nothing to what is selected', async t => {
   const wide = { labelSelectors: [{ matchLabels: { a: 'b' } }] }
   const collecting = { ...wide, statusCollectors: ['x'] }

@@ -5,11 +5,14 @@ import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { toCel } from '../../../apimachinery/structural/celValues.ts'
 import type { Client } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
-import { type UpsyncTests, upsyncs } from '../../../placement/select/placementSpec.ts'
+import { associatedWith, isAssociable, matchesKinds } from '../../../placement/associated/associated.ts'
+import { type CarriedTests, upsyncs } from '../../../placement/select/placementSpec.ts'
 import type { Origin } from '../../../placement/summary/combination.ts'
+import type { CarriedSubject } from '../../../placement/summary/combinedStatus.ts'
 import { type Collected, type Reading, read } from '../../../placement/summary/reading.ts'
 import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { WorkStatuses } from '../status/workStatuses.ts'
@@ -92,8 +95,10 @@ export class CopyItems implements ItemSource {
 }
 
 export interface CarriedItemsDeps extends Common {
-  readonly tests: UpsyncTests
+  readonly tests: CarriedTests
+  readonly subject: CarriedSubject
   readonly client: Client
+  readonly join: Pick<PlacementJoin, 'sourcesOf' | 'associatedOf'>
 }
 
 /** Objects that one summary is about. */
@@ -113,12 +118,14 @@ export class CarriedItems implements ItemSource {
 
   *ids(): Generator<string> {
     let left = MAX_CARRIED_ITEMS
-    for (const name of this.#deps.mailboxes.keys())
+    for (const name of this.#deps.mailboxes.keys()) {
+      const granted = memo((root: string) => this.#granted(name, root))
       for (const key of this.#deps.mailbox(name)?.carried.keys() ?? [])
-        if (left > 0 && this.#isAsked(name, key)) {
+        if (left > 0 && this.#isAsked(name, key, granted)) {
           left--
           yield `${name} ${key}`
         }
+    }
   }
 
   async read(id: string, known: Item | undefined, count: number): Promise<Item | undefined> {
@@ -127,7 +134,7 @@ export class CarriedItems implements ItemSource {
     const [name, key] = [id.slice(0, blank), id.slice(blank + 1)]
     const box = mailbox(name)
     const carried = box?.carried.get(key)
-    if (!box || !carried || !this.#isAsked(name, key)) return undefined
+    if (!box || !carried || !this.#isAsked(name, key, root => this.#granted(name, root))) return undefined
     if (!known && count >= MAX_CARRIED_ITEMS) return undefined
     const origin = { cluster: labelOf(name), object: describeObject(parseObjectKey(key)) }
     if (isStale(name)) return staleItem(origin)
@@ -137,7 +144,9 @@ export class CarriedItems implements ItemSource {
     const ref = { ...(namespace && { namespace }), name: objectName }
     const object = await unlessGone(client.in(box.space).get(carried.resource, ref))
     if (!object) return undefined
-    const collected = collectedOf(origin, toCel(shownOf(object, true), undefined), object.status, {})
+    const { health, message } = associatedWith(object) ?? {}
+    const propagation = { ...(health && { health }), ...(message && { healthMessage: message }) }
+    const collected = collectedOf(origin, toCel(shownOf(object, true), undefined), object.status, propagation)
     this.#deps.evaluated()
     return {
       origin,
@@ -148,13 +157,33 @@ export class CarriedItems implements ItemSource {
     }
   }
 
-  #isAsked(name: string, key: string): boolean {
+  /** @param granted kinds that belong to the placement by a copy */
+  #isAsked(name: string, key: string, granted: (root: string) => readonly string[]): boolean {
     const { space, tests, mailboxes, mailbox } = this.#deps
+    const box = mailbox(name)
+    if (!box || !mailboxes.has(name)) return false
     const { group, resource, namespace, name: objectName } = parseObjectKey(key)
     const object = { resource: { group, resource }, namespace, name: objectName }
-    return (
-      mailboxes.has(name) && upsyncs(tests, object) && (mailbox(name)?.share?.askedBy(object).includes(space) ?? false)
-    )
+    if (upsyncs(tests.upsync, object) && box.share?.askedBy(object).includes(space)) return true
+    const { root, askedBy } = box.carried.get(key) ?? {}
+    if (!tests.associated || root === undefined || !askedBy?.split(',').includes(space)) return false
+    return isAssociable(object.resource) && matchesKinds(granted(root), object.resource)
+  }
+
+  #granted(mailbox: string, root: string): readonly string[] {
+    const { space, subject, join } = this.#deps
+    const claim = join.sourcesOf(mailbox, root).find(one => one.space === space)
+    const asks = claim ? join.associatedOf(claim) : []
+    return asks.find(({ placement }) => placement === subject.placement)?.kinds ?? []
+  }
+}
+
+/** The same for the same text. */
+function memo<T>(of: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>()
+  return text => {
+    if (!known.has(text)) known.set(text, of(text))
+    return known.get(text)!
   }
 }
 

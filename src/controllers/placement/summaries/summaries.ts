@@ -1,6 +1,6 @@
 /**
- * CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of its upsync
- * sets. Nothing is stored. A space keeps its readings while it has followers; a single answer makes its own and drops them.
+ * CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of what clusters
+ * carry up. Nothing is stored. A space keeps its readings while it has followers; a single answer makes its own and drops them.
  */
 import { fixedUid } from '../../../apimachinery/fixedUid.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
@@ -149,7 +149,13 @@ export class Summaries implements Answerer {
         (!fact || join.fact(space, fact.key) === fact),
     }
     if ('collector' in subject)
-      return new CarriedItems({ ...common, client, tests: spec.upsyncCollectors.get(subject.collector)! })
+      return new CarriedItems({
+        ...common,
+        client,
+        tests: spec.carriedCollectors.get(subject.collector)!,
+        join,
+        subject,
+      })
     const source = fact && (await sources.read(space, fact))
     if (!source) return undefined
     const early = (mailbox: string, key: string): void => followers.answeredEarly(space, mailbox, key)

@@ -3,12 +3,14 @@
  * what of a reading is to be read again, and its followers read it when they want to.
  */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import { matchesKinds } from '../../../placement/associated/associated.ts'
 import type { AnswerFollower, AnswerName } from '../../../placement/desks/answered.ts'
 import { upsyncs } from '../../../placement/select/placementSpec.ts'
 import { type Subject, subjectName } from '../../../placement/summary/combinedStatus.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyChange } from '../signals/signals.ts'
 import { MAX_NOTIFIED, SpaceFollowers } from '../status/spaceFollowers.ts'
 import type { UsedCollector } from './collectors.ts'
@@ -19,6 +21,7 @@ export interface SummaryFollowersDeps {
   join: PlacementJoin
   locations: Pick<SpaceLocations, 'of' | 'onRenamed'>
   subjects: SummarySubjects
+  mailbox: (name: string) => Pick<Mailbox, 'associated'> | undefined
 }
 
 /** Answers that followers of a space have. */
@@ -131,15 +134,14 @@ export class SummaryFollowers {
   #carriedChanged(space: string, mailbox: string, key: string): void {
     const { join, subjects } = this.#deps
     for (const placement of subjects.collecting(space)) {
-      const { upsyncCollectors } = join.spec(space, placement)!
-      if (upsyncCollectors.size === 0 || !join.waysOf(space, placement)?.has(mailbox)) continue
+      const { carriedCollectors, associated } = join.spec(space, placement)!
+      if (carriedCollectors.size === 0 || !join.waysOf(space, placement)?.has(mailbox)) continue
       const { group, resource, namespace, name } = parseObjectKey(key)
-      for (const [collector, tests] of upsyncCollectors) {
-        if (!upsyncs(tests, { resource: { group, resource }, namespace, name })) continue
-        const subject = { placement, collector }
-        this.#kept.peek(`${space} ${idOf(subject)}`)?.touch(`${mailbox} ${key}`)
-        this.#notify(space, subject)
-      }
+      const object = { resource: { group, resource }, namespace, name }
+      const isAssociated = associated && matchesKinds(associated.kinds, object.resource)
+      for (const [collector, tests] of carriedCollectors)
+        if (upsyncs(tests.upsync, object) || (tests.associated && isAssociated))
+          this.#touchOne(space, { placement, collector }, `${mailbox} ${key}`)
     }
   }
 
@@ -174,7 +176,7 @@ export class SummaryFollowers {
     else readings?.touchAll()
   }
 
-  claimsChanged(space: string, _mailboxes: readonly string[], keys: readonly string[]): void {
+  claimsChanged(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
     if (!this.#followers.has(space)) return
     if (keys.length > MAX_NOTIFIED) {
       this.lost(space)
@@ -187,7 +189,17 @@ export class SummaryFollowers {
         if (fact && this.#concerns(space, placement, key))
           this.#touchAll(space, subjects.ofFact(space, placement, fact))
       }
+      for (const [collector, { associated }] of join.spec(space, placement)!.carriedCollectors)
+        if (associated) this.#associatedChanged(space, { placement, collector }, mailboxes, keys)
     }
+  }
+
+  /** Objects that belong to these copies may belong to the placement, or no more. */
+  #associatedChanged(space: string, subject: Subject, mailboxes: readonly string[], keys: readonly string[]): void {
+    for (const mailbox of mailboxes)
+      for (const root of keys)
+        for (const key of this.#deps.mailbox(mailbox)?.associated.get(root) ?? [])
+          this.#touchOne(space, subject, `${mailbox} ${key}`)
   }
 
   /** Placements may lead to other clusters, or go. */
@@ -197,7 +209,7 @@ export class SummaryFollowers {
     // with those that were answered, whose placement may be gone
     const carried = [...answered.subjects.values()].filter(subject => 'collector' in subject)
     for (const placement of this.#deps.subjects.collecting(space))
-      for (const collector of this.#deps.join.spec(space, placement)!.upsyncCollectors.keys())
+      for (const collector of this.#deps.join.spec(space, placement)!.carriedCollectors.keys())
         if (!answered.names.has(idOf({ placement, collector }))) carried.push({ placement, collector })
     for (const subject of carried) this.#touchAll(space, subject)
   }
@@ -229,6 +241,11 @@ export class SummaryFollowers {
   #concerns(space: string, placement: string, key: string): boolean {
     const { isPartial, names } = this.#answered.get(space)!
     return isPartial || names.has(idOf({ placement, key })) || this.#deps.join.workload(space).names(placement, key)
+  }
+
+  #touchOne(space: string, subject: Subject, id: string): void {
+    this.#kept.peek(`${space} ${idOf(subject)}`)?.touch(id)
+    this.#notify(space, subject)
   }
 
   #touchAll(space: string, subject: Subject): void {

@@ -1,6 +1,6 @@
 /**
- * Subjects of summaries: each object and placement that collects its status, and each placement and collector of its upsync sets. They
- * follow from the placements of a space; nothing of them is kept.
+ * Subjects of summaries: each object and placement that collects its status, and each placement and collector of what clusters carry up.
+ * They follow from the placements of a space; nothing of them is kept.
  */
 import type { AnswerName } from '../../../placement/desks/answered.ts'
 import { collectorsOf, type PlacementSpec } from '../../../placement/select/placementSpec.ts'
@@ -42,7 +42,7 @@ export class SummarySubjects {
         const found = this.#ofObject(space, placement, key)
         if (found) yield found
       }
-      for (const collector of this.#join.spec(space, placement)!.upsyncCollectors.keys()) {
+      for (const collector of this.#join.spec(space, placement)!.carriedCollectors.keys()) {
         const found = this.#ofCarried(space, placement, collector)
         if (found) yield found
       }
@@ -92,7 +92,7 @@ export class SummarySubjects {
 
   #ofCarried(space: string, placement: string, collector: string): Summarized | undefined {
     const spec = this.#join.spec(space, placement)
-    if (!spec?.upsyncCollectors.has(collector)) return undefined
+    if (!spec?.carriedCollectors.has(collector)) return undefined
     const collectors = this.#used(space, [collector])
     return { space, spec, subject: { placement, collector }, fact: undefined, collectors }
   }

@@ -69,7 +69,7 @@ function spaceOf(count: number) {
   const known = deps as unknown as SummariesDeps & ConstructorParameters<typeof SummaryFollowers>[0]
   const collectors = { get: () => used } as unknown as Collectors
   const subjects = new SummarySubjects(known.join, collectors)
-  const followers = new SummaryFollowers({ ...known, subjects })
+  const followers = new SummaryFollowers({ ...known, subjects, mailbox: () => undefined })
   return { facts, selected, followers, summaries: new Summaries({ ...known, subjects, followers }) }
 }
 

@@ -4,9 +4,17 @@ import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import type { AnswerName } from '../../../../src/placement/desks/answered.ts'
-import { EDGE_PLACEMENTS, SLICES, STATUS_COLLECTORS, UPSYNCED } from '../../../../src/placement/words/placement.ts'
+import {
+  ASSOCIATED_WITH,
+  EDGE_PLACEMENTS,
+  OWNER_ANNOTATION,
+  SLICES,
+  STATUS_COLLECTORS,
+  UPSYNCED,
+  UPSYNCED_FOR,
+} from '../../../../src/placement/words/placement.ts'
 import { namespace } from '../fakeServer.ts'
-import { configMap, MAPS, placement, replicaSet, SETS, slice, world } from '../translatorWorld.ts'
+import { configMap, MAPS, placement, replicaSet, SETS, setGrant, slice, world } from '../translatorWorld.ts'
 
 const NOTHING = new Map<string, string>()
 const PACE = { due: false, rest: async () => {} }
@@ -282,4 +290,122 @@ t.test('a summary of carried objects follows its placement', async t => {
   await server.quiet()
   t.ok(told().includes(name.name))
   t.equal(await get(name), undefined)
+})
+
+const PODS = { group: '', version: 'v1', resource: 'pods' }
+
+/** A Pod that the syncer of a mailbox carried up for its ReplicaSet `owner`. */
+function pod(name: string, owner: string, restarts: number, more: object = {}): KubeObject {
+  const root = `apps|replicasets|commonstuff|${owner}`
+  const account = { root, rootUid: 'u', placement: 'one', uid: `uid-${name}`, owners: [], ...more }
+  const annotations = { [UPSYNCED]: `Pod/commonstuff/${name}`, [ASSOCIATED_WITH]: JSON.stringify(account) }
+  const status = { containerStatuses: [{ name: 'c', restartCount: restarts }] }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'commonstuff', annotations }, status }
+}
+
+const RESTARTS = {
+  combinedFields: [
+    { name: 'pods', type: 'COUNT' },
+    { name: 'restarts', type: 'SUM', subject: 'returned.status.containerStatuses[0].restartCount' },
+  ],
+}
+const BROKEN = {
+  filter: 'propagation.health == "Degraded"',
+  select: [
+    { name: 'where', def: 'inventory.name' },
+    { name: 'pod', def: 'obj.metadata.name' },
+    { name: 'why', def: 'propagation.healthMessage' },
+  ],
+}
+
+/** Two ReplicaSets; the placement `one` of the first, `two` of both, each with collectors of their Pods in both clusters. */
+async function withPods(t: Test) {
+  const all = await setUp(t)
+  const { server, wds, place, florin, guilder } = all
+  await setGrant(server, 'wds1', { associated: ['pods'] })
+  await wds.create(STATUS_COLLECTORS, collector('restarts', RESTARTS))
+  await wds.create(STATUS_COLLECTORS, collector('broken', BROKEN))
+  await wds.create(SETS, replicaSet('other'))
+  const test = { apiGroup: 'apps', resources: ['replicasets'] }
+  const associated = { kinds: ['pods'], statusCollectors: ['restarts'] }
+  await place('one', { downsync: [{ ...test, objectNames: ['rs'] }], associated }, 'florin', 'guilder')
+  const both = { kinds: ['*'], statusCollectors: ['restarts', 'broken'] }
+  await place('two', { downsync: [test], associated: both }, 'florin', 'guilder')
+  const carry = async (box: string, object: KubeObject) => {
+    const made = await server.in(box).create(PODS, object)
+    await server.in(box).update(PODS, { ...made, status: object.status }, { subresource: 'status' })
+    await server.quiet()
+  }
+  await carry(florin, pod('a', 'rs', 1))
+  await carry(guilder, pod('b', 'rs', 2))
+  await carry(guilder, pod('c', 'other', 4, { health: 'Degraded', message: 'CrashLoopBackOff' }))
+  const summary = async (placement: string, collector: string) =>
+    rows(await all.get({ namespace: 'kubestellar-report', name: `${placement}:${collector}` }), collector)
+  const toldOfCarried = () => [...new Set(all.told())].filter(name => name.includes(':')).sort()
+  return { ...all, summary, toldOfCarried }
+}
+
+t.test(
+  "associated objects have one summary for each placement and collector, of the placement's own copies",
+  async t => {
+    const { list, get, summary, told, toldOfCarried, server, outcomes, hear, florin, guilder } = await withPods(t)
+    t.same((await list()).map(({ metadata }) => metadata.name).sort(), ['one:restarts', 'two:broken', 'two:restarts'])
+    t.same(await summary('one', 'restarts'), [['2', '3']], 'Pods of the ReplicaSet that it places')
+    t.same(await summary('two', 'restarts'), [['3', '7']])
+    t.same(await summary('two', 'broken'), [['inv1.guilder', 'c', 'CrashLoopBackOff']])
+    const two = { namespace: 'kubestellar-report', name: 'two:restarts' }
+    t.match(await get(two), { spec: { placement: 'two' }, clusters: { total: 2, stale: 0 } })
+
+    told()
+    outcomes().silent(guilder, 's')
+    t.ok(told().includes('two:restarts'))
+    t.match(await get(two), { clusters: { total: 2, stale: 1 }, staleClusters: ['inv1.guilder'] })
+    t.same(await summary('two', 'restarts'), [['1', '1']], 'a silent cluster is in no row')
+    hear(guilder)
+    t.same(await summary('two', 'restarts'), [['3', '7']])
+
+    told()
+    const { status: _, ...rest } = server.peek(florin, PODS, 'a', 'commonstuff')!
+    await server.in(florin).update(PODS, { ...rest, status: pod('a', 'rs', 10).status }, { subresource: 'status' })
+    await server.quiet()
+    t.same(toldOfCarried(), ['one:restarts', 'two:broken', 'two:restarts'])
+    t.same(await summary('one', 'restarts'), [['2', '12']])
+    await server.in(guilder).delete(PODS, { namespace: 'commonstuff', name: 'c' })
+    await server.quiet()
+    t.same(await summary('two', 'broken'), [])
+    t.same(await summary('two', 'restarts'), [['2', '12']])
+  },
+)
+
+t.test('a summary of associated objects follows placements, grants and the owner of a copy', async t => {
+  const { summary, told, toldOfCarried, server, wds, guilder } = await withPods(t)
+  t.same(await summary('one', 'restarts'), [['2', '3']])
+  const edit = async (name: string, change: object) => {
+    const { status: _, ...object } = server.peek('wds1', EDGE_PLACEMENTS, name)!
+    await wds.update(EDGE_PLACEMENTS, { ...object, spec: { ...(object.spec as object), ...change } })
+    await server.quiet()
+  }
+  told()
+  await edit('one', { downsync: [{ apiGroup: 'apps', resources: ['replicasets'], objectNames: ['other'] }] })
+  t.same(await summary('one', 'restarts'), [['1', '4']], 'it places the other one now')
+  t.same(await summary('two', 'restarts'), [['3', '7']])
+
+  told()
+  await setGrant(server, 'wds1', { associated: ['replicasets.apps'] })
+  await server.quiet()
+  t.same(toldOfCarried(), ['one:restarts', 'two:broken', 'two:restarts'])
+  t.same(await summary('two', 'restarts'), [['0', '0']], 'no grant allows Pods')
+  await setGrant(server, 'wds1', { associated: ['*'] })
+  await server.quiet()
+  t.same(await summary('two', 'restarts'), [['3', '7']])
+
+  told()
+  const copy = server.peek(guilder, SETS, 'other', 'commonstuff')!
+  t.match(copy.metadata.annotations, { [OWNER_ANNOTATION]: 'wds1' })
+  const upsyncedFor = () => server.peek(guilder, PODS, 'c', 'commonstuff')!.metadata.annotations![UPSYNCED_FOR]
+  t.equal(upsyncedFor(), 'wds1')
+  await wds.delete(SETS, { namespace: 'commonstuff', name: 'other' })
+  await server.quiet()
+  t.equal(upsyncedFor(), undefined)
+  t.same(await summary('two', 'restarts'), [['2', '3']], 'its copy is gone')
 })
