@@ -245,7 +245,9 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     watchScope: (space, group, resource) => scopes.of(space, group, resource),
   }
   types.onChange((space, group, resource) => {
-    if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)
+    for (const each of [space, '*'])
+      if (scopes.has(each, group, resource) && types.in(each).versions(group, resource).length === 0)
+        scopes.endResource(each, group, resource)
   })
   // what a space's type says may have changed for all that it holds
   const rethink = (space: string): void => {

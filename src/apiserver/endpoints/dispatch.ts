@@ -1,5 +1,6 @@
 /** From an authorized resource request to its endpoint. */
 
+import type { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
@@ -20,6 +21,8 @@ import { methodNotAllowed, type Paths, pageNotFound } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import type { RoadDeps } from '../http/road.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
+import { definedOtherwise } from '../types/definedAlike.ts'
+import type { TypeSet } from '../types/typeRegistry.ts'
 import { createEndpoint } from './create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from './delete.ts'
 import { getEndpoint } from './get.ts'
@@ -83,7 +86,8 @@ export function targetOf(
   const resource = info.resource!
   const set = services.types.in(space)
   const type = set.find(resource.group, resource.version, resource.resource)
-  if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
+  if (type === undefined) throw definedOtherwiseIn(services, set, resource) ?? pageNotFound()
+  if (resource.namespace !== '' && !type.namespaced) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
   const entry = entryOf(entries, type, resource.subresource)
   const form = negotiate(
@@ -92,6 +96,18 @@ export function targetOf(
     () => hasTable(type, entry),
   )
   return { info, resource, user, space, type, entry, form, warnings: deprecationOf(type) }
+}
+
+/** Refusal of a kind that spaces define otherwise, so that all spaces together do not serve it. */
+function definedOtherwiseIn(
+  { spaceName }: Services,
+  set: TypeSet,
+  { group, version, resource }: ResourceRequest,
+): StatusError | undefined {
+  const definitions = set.definitions?.(group, resource) ?? []
+  const named = definitions.map(({ place, types }) => ({ place: spaceName(place), types }))
+  const remedy = 'Read each at /clusters/<space>'
+  return definedOtherwise({ group, version, resource }, named, { who: 'spaces', remedy })
 }
 
 /** Upstream's warnings at each use. */

@@ -3,7 +3,7 @@
 export interface WatchScope {
   /** Aborts when the space is gone. */
   readonly gone: AbortSignal
-  /** Aborts when the resource is gone from the space: the watch ends behind all that happened before. */
+  /** Aborts when the space, or all spaces together, cease to serve the resource: the watch ends behind all that happened before. */
   readonly closing: AbortSignal
 }
 
@@ -16,7 +16,6 @@ interface SpaceScopes {
 export class WatchScopes {
   readonly #bySpace = new Map<string, SpaceScopes>()
 
-  /** For the space `*` nothing ends it. */
   of(space: string, group: string, resource: string): WatchScope {
     let scopes = this.#bySpace.get(space)
     if (scopes === undefined) {
@@ -30,6 +29,11 @@ export class WatchScopes {
       scopes.closing.set(key, closing)
     }
     return { gone: scopes.gone.signal, closing: closing.signal }
+  }
+
+  /** Whether a watch may be open. */
+  has(space: string, group: string, resource: string): boolean {
+    return this.#bySpace.get(space)?.closing.has(`${group}/${resource}`) ?? false
   }
 
   endResource(space: string, group: string, resource: string): void {
@@ -46,3 +50,6 @@ export class WatchScopes {
     this.#bySpace.delete(space)
   }
 }
+
+/** Never aborts. */
+export const ENDLESS: AbortSignal = new AbortController().signal

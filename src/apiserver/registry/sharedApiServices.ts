@@ -17,7 +17,7 @@ const FIRST_VERSION_PRIORITY = 100
 
 /** `since`: RFC 3339, the age of those that came with the server. `store` is the log of definitions that change them. */
 export function sharedApiServices(types: TypeRegistry, since: string, store: Pick<Store, 'list'>): SharedLayers {
-  const builtin = types.in('*')
+  const { builtin } = types
   const made = new WeakMap<TypeSet, Map<string, KubeObject>>()
   const objectsIn = (space: string): Map<string, KubeObject> => {
     const set = types.in(space)
@@ -25,6 +25,7 @@ export function sharedApiServices(types: TypeRegistry, since: string, store: Pic
     made.set(set, known)
     return known
   }
+  const ofBuiltin = apiServices(builtin.types, since)
   const isBuiltin = ({ group, version }: GroupVersionName): boolean => builtin.hasGroupVersion(group, version)
   /** Also one that is no longer there. */
   const objectOf = (space: string, name: GroupVersionName): KubeObject =>
@@ -39,7 +40,7 @@ export function sharedApiServices(types: TypeRegistry, since: string, store: Pic
     async names(space, _type, at) {
       const defined = await definedAt({ store, isBuiltin }, space, at)
       if (defined === undefined) return [...objectsIn(space).keys()]
-      return [...new Set([...objectsIn('*').keys(), ...defined.map(nameOf)])].sort()
+      return [...new Set([...ofBuiltin.keys(), ...defined.map(nameOf)])].sort()
     },
     list: async (space, type, { names }) => names.map(name => sharedAs(space, type, objectOf(space, partsOf(name)))),
     follow: (space, type, after) =>

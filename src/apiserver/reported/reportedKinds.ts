@@ -4,11 +4,11 @@
  * most of their tenants have, so that no tenant takes a kind from the others.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { StatusError } from '../../apimachinery/errors.ts'
 import { type GroupResource, type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import type { ReportedCluster } from '../../placement/desks/reported.ts'
+import { alikeIn, areAlike, type Definition, definedOtherwise, newer } from '../types/definedAlike.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 
 /** Views with the same kinds share their documents. */
@@ -22,20 +22,22 @@ export interface SpaceClusters {
 }
 
 export class ReportedKinds {
-  readonly #types: Pick<TypeRegistry, 'in' | 'definedIn' | 'onChange'>
+  readonly #types: Pick<TypeRegistry, 'builtin' | 'in' | 'definedIn' | 'onChange'>
   /** The tenant to which a space belongs. */
   readonly #tenantOf: (space: string) => string
   /** By the custom kinds in them. */
   readonly #sets = new BoundedCache<string, TypeSet>(SETS_KEPT)
   /** Caches of other rooms go by the descriptor: each has one. */
   readonly #readable = new WeakMap<ResourceType, ResourceType>()
-  readonly #ids = new WeakMap<ResourceType, string>()
   readonly #numbers = new WeakMap<Schema, number>()
   #lastNumber = 0
   /** Counts changes of definitions, in whatever space. */
   #changes = 0
 
-  constructor(types: Pick<TypeRegistry, 'in' | 'definedIn' | 'onChange'>, tenantOf: (space: string) => string) {
+  constructor(
+    types: Pick<TypeRegistry, 'builtin' | 'in' | 'definedIn' | 'onChange'>,
+    tenantOf: (space: string) => string,
+  ) {
     this.#types = types
     this.#tenantOf = tenantOf
     types.onChange(() => this.#changes++)
@@ -72,7 +74,7 @@ export class ReportedKinds {
 
   /** For documents; the same object for the same kinds. */
   all(spaces: readonly SpaceClusters[]): TypeSet {
-    const base = this.#types.in('*')
+    const base = this.#types.builtin
     /** Where each kind is defined: most clusters have few of all kinds. */
     const custom = new Map<
       string,
@@ -112,79 +114,56 @@ export class ReportedKinds {
     spaces: readonly SpaceClusters[],
     { group, version, resource }: GroupVersionResource,
   ): readonly SpaceClusters[] {
-    if (this.#types.in('*').versions(group, resource).length > 0) return spaces
+    if (this.#types.builtin.versions(group, resource).length > 0) return spaces
     const served = this.#versions(spaces, group, resource).find(type => type.version === version)
     if (served) {
-      const id = this.#idOf(served)
-      const isServed = (type: ResourceType): boolean =>
-        type.version === version && this.#idOf(this.#asReadable(type)) === id
       return spaces.filter(({ clusters }) =>
-        this.#definitions(clusters, group, resource).every(({ types }) => types.some(isServed)),
+        this.#definitions(clusters, group, resource).every(({ types }) => types.some(type => areAlike(type, served))),
       )
     }
-    const byId = new Map<string, string[]>()
-    let isServed = false
-    for (const { clusters } of spaces) {
-      for (const { location, types } of this.#definitions(clusters, group, resource)) {
-        const type = types.find(one => one.version === version)
-        isServed ||= type !== undefined
-        const id = type ? this.#idOf(type) : ''
-        byId.set(id, [...(byId.get(id) ?? []), location])
-      }
-    }
-    if (isServed) throw notAlike({ group, version, resource }, byId)
+    const definitions = spaces.flatMap(({ clusters }) => this.#definitions(clusters, group, resource))
+    const refusal = definedOtherwise({ group, version, resource }, definitions, {
+      who: 'clusters',
+      remedy: 'Read each at /locations/<location>',
+    })
+    if (refusal) throw refusal
     return spaces
   }
 
   /** Versions of a kind: of a custom one those that most tenants have, each of a definition that all clusters of a space have. */
   #versions(spaces: readonly SpaceClusters[], group: string, resource: string): readonly ResourceType[] {
-    const builtin = this.#types.in('*').versions(group, resource)
+    const builtin = this.#types.builtin.versions(group, resource)
     if (builtin.length > 0) return builtin.filter(isReadable).map(type => this.#asReadable(type))
-    const byVersion = new Map<string, Map<string, Defined>>()
+    const byVersion = new Map<string, Defined[]>()
     for (const { space, clusters } of spaces) {
-      for (const type of this.#alikeIn(clusters, group, resource)) {
-        const byId = byVersion.get(type.version) ?? new Map<string, Defined>()
-        byVersion.set(type.version, byId)
-        const id = this.#idOf(type)
-        const known = byId.get(id)
-        if (known) known.tenants.add(this.#tenantOf(space))
-        byId.set(id, {
-          first: known && known.first < space ? known.first : space,
-          tenants: known?.tenants ?? new Set([this.#tenantOf(space)]),
-          type: known ? newer(known.type, type) : type,
-        })
+      for (const type of alikeIn(this.#definitions(clusters, group, resource))) {
+        const known = byVersion.get(type.version) ?? []
+        byVersion.set(type.version, known)
+        const tenant = this.#tenantOf(space)
+        const defined = known.find(each => areAlike(each.type, type))
+        if (!defined) known.push({ first: space, tenants: new Set([tenant]), type })
+        else {
+          if (space < defined.first) defined.first = space
+          defined.tenants.add(tenant)
+          defined.type = newer(defined.type, type)
+        }
       }
     }
-    return [...byVersion.values()].map(byId => this.#asReadable([...byId.values()].reduce(preferred).type))
-  }
-
-  /** Versions of a custom kind that all clusters with the kind define alike. */
-  #alikeIn(clusters: readonly ReportedCluster[], group: string, resource: string): readonly ResourceType[] {
-    const [first, ...others] = this.#definitions(clusters, group, resource)
-    return (first?.types ?? []).flatMap(type => {
-      const alike = others.flatMap(({ types }) => types.find(one => this.#idOf(one) === this.#idOf(type)) ?? [])
-      return alike.length < others.length ? [] : alike.reduce(newer, type)
-    })
+    return [...byVersion.values()].map(known => this.#asReadable(known.reduce(preferred).type))
   }
 
   /** Definitions of a custom kind in the clusters that have it for their space. */
   #definitions(clusters: readonly ReportedCluster[], group: string, resource: string): readonly Definition[] {
     return clusters.flatMap(cluster => {
       const types = this.#types.in(cluster.mailbox).versions(group, resource)
-      return types.length > 0 && cluster.uses({ group, resource }) ? { location: cluster.location, types } : []
+      return types.length > 0 && cluster.uses({ group, resource }) ? { place: cluster.location, types } : []
     })
   }
 
   /** The same for versions that are defined alike. */
-  #idOf(type: ResourceType): string {
-    let id = this.#ids.get(type)
-    if (id === undefined) {
-      const { schema, custom, ...rest } = type
-      const schemas = [schema, ...(custom?.schemas.values() ?? [])].map(each => this.#numberOf(each))
-      id = JSON.stringify([rest, schemas])
-      this.#ids.set(type, id)
-    }
-    return id
+  #idOf({ schema, custom, ...rest }: ResourceType): string {
+    const schemas = [schema, ...(custom?.schemas.values() ?? [])].map(each => this.#numberOf(each))
+    return JSON.stringify([rest, schemas])
   }
 
   /** Definitions with the same schema share it. */
@@ -208,45 +187,17 @@ export class ReportedKinds {
   }
 }
 
-interface Definition {
-  readonly location: string
-  readonly types: readonly ResourceType[]
-}
-
 /** A version of a kind, as some spaces have it. */
 interface Defined {
   /** By id. */
-  readonly first: string
+  first: string
   readonly tenants: Set<string>
-  readonly type: ResourceType
+  type: ResourceType
 }
 
 function preferred(a: Defined, b: Defined): Defined {
   if (a.tenants.size !== b.tenants.size) return a.tenants.size > b.tenants.size ? a : b
   return a.first < b.first ? a : b
-}
-
-function newer(a: ResourceType, b: ResourceType): ResourceType {
-  return b.custom!.generation > a.custom!.generation ? b : a
-}
-
-/** Locations that a refusal names of each definition. */
-const NAMED = 10
-
-function notAlike(
-  { group, version, resource }: GroupVersionResource,
-  byId: ReadonlyMap<string, string[]>,
-): StatusError {
-  const sides = [...byId].map(([id, locations]) => {
-    const more = locations.length > NAMED ? ` and ${locations.length - NAMED} more` : ''
-    return `${locations.slice(0, NAMED).join(', ')}${more}${id === '' ? ' without it' : ''}`
-  })
-  const kind = groupResourceName({ group, resource })
-  return new StatusError(
-    'NotFound',
-    `clusters define version ${version} of ${kind} otherwise: ${sides.sort().join('; ')}. Read each at /locations/<location>`,
-    { group, kind: resource },
-  )
 }
 
 function isReadable({ verbs, form }: ResourceType): boolean {

@@ -19,6 +19,7 @@ import { discoveryPaths } from '../discovery/discoveryPaths.ts'
 import { kindDocuments } from '../discovery/kindDocuments.ts'
 import { dispatch, exchangeFor } from '../endpoints/dispatch.ts'
 import type { ServerServices, Services } from '../exchange/exchange.ts'
+import { ENDLESS } from '../exchange/watchScopes.ts'
 import type { Answer } from '../http/answer.ts'
 import { type PathEntry, Paths } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
@@ -139,7 +140,7 @@ export class ReportedViews implements ReportedDesk {
           ),
       },
     }
-    const services = rights ? merged : { ...merged, watchScope: this.#scopeWithin(space) }
+    const services = rights ? merged : { ...merged, watchScope: this.#within(space) }
     const exchange = exchangeFor(services, request, answer, authorized, {})
     const { resource } = exchange.type
     for (const [count, why] of [
@@ -196,7 +197,7 @@ export class ReportedViews implements ReportedDesk {
       reader: this.#readerOf({ spaces: new Set(spaces.map(({ space }) => space)), since }),
       columns: [LOCATION_COLUMN, ...silenceOf(clusters)],
       derived: undefined,
-      watchScope: (_space, group, resource) => services.watchScope('*', group, resource),
+      watchScope: () => ({ gone: ENDLESS, closing: ENDLESS }),
     }
   }
 
@@ -221,12 +222,10 @@ export class ReportedViews implements ReportedDesk {
     return this.#names.servedSince({ reader, isWatch: info.verb === 'watch' }, served, this.#services.reader.revision)
   }
 
-  #scopeWithin(space: string): Services['watchScope'] {
+  /** A watch ends with the space. Kinds are those of the clusters. */
+  #within(space: string): Services['watchScope'] {
     const { watchScope } = this.#services
-    return (_space, group, resource) => {
-      const { gone, closing } = watchScope('*', group, resource)
-      return { gone: AbortSignal.any([gone, watchScope(space, group, resource).gone]), closing }
-    }
+    return (_space, group, resource) => ({ gone: watchScope(space, group, resource).gone, closing: ENDLESS })
   }
 
   #spaceNow(space: string): SpaceClusters {

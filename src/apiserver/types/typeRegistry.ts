@@ -1,11 +1,12 @@
 /**
  * Kinds that a space serves: the catalog of built-in kinds, without Orrery's own that its type leaves out, under an overlay from the
- * space's CustomResourceDefinitions. A space without CRDs has no overlay and costs nothing here. A changed CRD costs its own size, however
+ * space's CustomResourceDefinitions. All spaces together serve those kinds that no two of them define otherwise. A space without CRDs has no overlay and costs nothing here. A changed CRD costs its own size, however
  * many others the space has.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type SpaceType, serves, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
+import { alikeIn, type Definition } from './definedAlike.ts'
 
 /**
  * The kinds of a space. Another object after each change, so documents made from it can be cached by identity; lookups
@@ -17,6 +18,8 @@ export interface TypeSet {
   /** All served versions of a resource. */
   versions(group: string, resource: string): readonly ResourceType[]
   hasGroupVersion(group: string, version: string): boolean
+  /** Spaces by id with their definitions of a kind. Only the set of all spaces has them. */
+  definitions?(group: string, resource: string): readonly Definition[]
 }
 
 type TypeListener = (space: string, group: string, resource: string) => void
@@ -27,6 +30,8 @@ export class TypeRegistry {
   readonly #bases = new Map<SpaceType, TypeSet>()
   readonly #typeOf: (space: string) => SpaceType
   readonly #overlays = new Map<string, Overlay>()
+  /** Kinds of all spaces; absent: to be made anew. */
+  #across: TypeSet | undefined
   readonly #listeners = new Set<TypeListener>()
   /** Resources that a webhook converts, by the spaces where it does. No empty sets. */
   readonly #converted = new Map<string, Set<string>>()
@@ -36,9 +41,18 @@ export class TypeRegistry {
     this.#typeOf = typeOf
   }
 
-  /** `*` sees the built-in kinds only, and all of them: no two spaces need agree about a CRD. */
+  /** Kinds that every space serves, unless its type leaves them out. */
+  get builtin(): TypeSet {
+    return this.#all
+  }
+
+  /** `*` serves the built-in kinds, and custom ones that all spaces with a definition of them define alike. */
   in(space: string): TypeSet {
-    const base = space === '*' ? this.#all : this.#baseOf(this.#typeOf(space))
+    if (space === '*') {
+      this.#across ??= this.#overlays.size === 0 ? this.#all : new AcrossSpaces(this.#all, this.#overlays)
+      return this.#across
+    }
+    const base = this.#baseOf(this.#typeOf(space))
     const overlay = this.#overlays.get(space)
     if (overlay === undefined) return base
     if (overlay.set === undefined || overlay.base !== base) {
@@ -77,6 +91,7 @@ export class TypeRegistry {
     const converts = free.some(({ custom }) => custom?.convert !== undefined)
     this.#noteConverted(space, definition, converts)
     overlay.set = undefined
+    this.#across = undefined
     if (overlay.index.isEmpty) this.#overlays.delete(space)
     else this.#overlays.set(space, overlay)
     const changed = old[0] ?? free[0]
@@ -96,6 +111,7 @@ export class TypeRegistry {
 
   forgetSpace(space: string): void {
     this.#overlays.delete(space)
+    this.#across = undefined
     for (const definition of [...this.#converted.keys()]) this.#noteConverted(space, definition, false)
   }
 
@@ -159,6 +175,11 @@ class Index {
     return [...this.#byResource.values()].flat()
   }
 
+  /** By what contributes them. */
+  entries(): Iterable<[name: string, types: readonly ResourceType[]]> {
+    return this.#byResource
+  }
+
   #count({ group, version }: ResourceType, change: number): void {
     const key = `${group}/${version}`
     const count = (this.#groupVersions.get(key) ?? 0) + change
@@ -195,6 +216,66 @@ class IndexedSet implements TypeSet {
 
   hasGroupVersion(group: string, version: string): boolean {
     return this.#base?.hasGroupVersion(group, version) === true || this.#index.hasGroupVersion(group, version)
+  }
+}
+
+/** Kinds of all spaces. A custom one is looked up in each of them at its first use. */
+class AcrossSpaces implements TypeSet {
+  readonly #base: TypeSet
+  readonly #overlays: ReadonlyMap<string, Overlay>
+  readonly #versions = new Map<string, readonly ResourceType[]>()
+  #types: readonly ResourceType[] | undefined
+
+  constructor(base: TypeSet, overlays: ReadonlyMap<string, Overlay>) {
+    this.#base = base
+    this.#overlays = overlays
+  }
+
+  get types(): readonly ResourceType[] {
+    this.#types ??= [...this.#base.types, ...this.#custom()]
+    return this.#types
+  }
+
+  find(group: string, version: string, resource: string): ResourceType | undefined {
+    return this.versions(group, resource).find(type => type.version === version)
+  }
+
+  versions(group: string, resource: string): readonly ResourceType[] {
+    const builtin = this.#base.versions(group, resource)
+    if (builtin.length > 0) return builtin
+    const name = groupResourceName({ group, resource })
+    const known = this.#versions.get(name)
+    if (known) return known
+    const versions = alikeIn(this.definitions(group, resource))
+    // a name that nothing has is not worth the memory
+    if (versions.length > 0) this.#versions.set(name, versions)
+    return versions
+  }
+
+  hasGroupVersion(group: string, version: string): boolean {
+    return this.types.some(type => type.group === group && type.version === version)
+  }
+
+  definitions(group: string, resource: string): readonly Definition[] {
+    const name = groupResourceName({ group, resource })
+    const definitions: Definition[] = []
+    for (const [place, { index }] of this.#overlays) {
+      const types = index.versionsOf(name)
+      if (types.length > 0) definitions.push({ place, types })
+    }
+    return definitions
+  }
+
+  #custom(): ResourceType[] {
+    const byName = new Map<string, Definition[]>()
+    for (const [place, { index }] of this.#overlays) {
+      for (const [name, types] of index.entries()) {
+        const definitions = byName.get(name)
+        if (definitions) definitions.push({ place, types })
+        else byName.set(name, [{ place, types }])
+      }
+    }
+    return [...byName.values()].flatMap(alikeIn)
   }
 }
 

@@ -98,6 +98,7 @@ t.test('a kind that one cluster knows is there, from that cluster', async t => {
 t.test('clusters that define it alike are served together', async t => {
   await define('rome', version('v1alpha2', COUNT))
   t.same(await namesAt(`${VIEW}${REPORTS}`), ['paris', 'rome'])
+  t.same((await namesAt(`/clusters/*${REPORTS}`)).sort(), ['paris', 'rome'], 'and administrators read all mailboxes')
 })
 
 t.test('where one defines it otherwise, the 404 names the clusters, and each is read alone', async t => {
@@ -116,6 +117,8 @@ t.test('where one defines it otherwise, the 404 names the clusters, and each is 
   )
   t.match((await admin.get(`/services/reported/clusters/*${REPORTS}`)).body.message, /imw.oslo; imw.paris, imw.rome/)
   t.equal((await admin.get(`${VIEW}/apis/${GROUP}/v1alpha2`)).code, 404, 'nor does discovery offer it')
+  const mailboxes = new RegExp(`^spaces define version v1alpha2 of ${NAME} otherwise: .*root:espw:.*; root:espw:`)
+  t.match((await admin.get(`/clusters/*${REPORTS}`)).body.message, mailboxes)
   t.equal(
     await differs('True'),
     `clusters define kinds otherwise: ${NAME}: imw.oslo; imw.paris, imw.rome. Reports of all clusters leave these out; read each location, or install one definition`,

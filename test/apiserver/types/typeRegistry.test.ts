@@ -38,11 +38,44 @@ t.test('a space sees the built-in kinds and its own', async t => {
   t.equal(set.find('', 'v1', 'pods'), pods)
   t.strictSame(set.versions('a.b', 'boats'), [v1, v2])
   t.ok(set.hasGroupVersion('a.b', 'v2'))
-  for (const other of ['two', '*']) t.strictSame(names(registry.in(other).types), ['/v1/pods'])
+  t.strictSame(names(registry.in('two').types), ['/v1/pods'])
   registry.define('one', 'boats.a.b', [v2])
   t.notOk(registry.in('one').hasGroupVersion('a.b', 'v1'))
   registry.define('one', 'boats.a.b', [])
   t.equal(registry.in('one'), before, 'a space without definitions of its own costs nothing')
+})
+
+t.test('all spaces together see the built-in kinds, and those that none defines otherwise', async t => {
+  const registry = new TypeRegistry([pods])
+  const custom = { schemas: new Map(), generation: 1 }
+  const boats = { ...typeOf('a.b', 'v1', 'boats'), custom }
+  const seen = (): string[] => names(registry.in('*').types)
+  t.equal(registry.in('*'), registry.builtin)
+  registry.define('one', 'boats.a.b', [boats])
+  registry.define('two', 'boats.a.b', [{ ...boats, verbs: ['get'], custom: { ...custom, generation: 2 } }])
+  t.strictSame(seen(), ['/v1/pods', 'a.b/v1/boats'])
+  t.equal(registry.in('*'), registry.in('*'), 'no change is the same set')
+  t.equal(registry.in('*').find('a.b', 'v1', 'boats')?.custom?.generation, 2, 'the one that reads most carefully')
+  t.ok(registry.in('*').hasGroupVersion('a.b', 'v1'))
+  registry.define('three', 'boats.a.b', [{ ...boats, storageVersion: 'v2' }])
+  t.strictSame(seen(), ['/v1/pods'])
+  t.notOk(registry.in('*').hasGroupVersion('a.b', 'v1'))
+  t.strictSame(
+    registry
+      .in('*')
+      .definitions?.('a.b', 'boats')
+      .map(({ place }) => place),
+    ['one', 'two', 'three'],
+  )
+  registry.forgetSpace('three')
+  t.strictSame(seen(), ['/v1/pods', 'a.b/v1/boats'])
+  const convert = async () => []
+  registry.define('two', 'boats.a.b', [{ ...boats, custom: { ...custom, convert } }])
+  t.strictSame(seen(), ['/v1/pods'], 'a webhook converts the objects of its own space alone')
+  registry.define('one', 'boats.a.b', [])
+  t.strictSame(seen(), ['/v1/pods', 'a.b/v1/boats'])
+  registry.define('two', 'boats.a.b', [])
+  t.equal(registry.in('*'), registry.builtin)
 })
 
 t.test('what is built in cannot be defined away', async t => {
