@@ -39,8 +39,8 @@ import { createHttpServer, type HttpServer } from './http/httpServer.ts'
 import { Paths } from './http/paths.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
 import type { Road } from './http/road.ts'
-import { gauge } from './metrics/metric.ts'
 import { Metrics } from './metrics/metrics.ts'
+import { storeMetrics } from './metrics/storeMetrics.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiPaths } from './openapi/routes.ts'
 import { metricsPath } from './pages/metricsPath.ts'
@@ -86,8 +86,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   })
   const requests = new RequestMetrics()
   const metrics = new Metrics([
-    gauge('orrery_store_revision', 'Newest committed revision.', () => store.revision),
-    gauge('orrery_spaces', 'Spaces that exist.', () => tree.size),
+    ...storeMetrics(store, tree),
     ...budgetMetrics(budgets),
     ...(options.spaces ? assembly.carry.metrics() : []),
     ...requests.metrics(),

@@ -21,7 +21,7 @@ import type { ServerServices } from './exchange/exchange.ts'
 import { logOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
 import { isWildcard } from './kubernetesService/advertisedAddress.ts'
-import { gauge } from './metrics/metric.ts'
+import { writerMetrics } from './metrics/storeMetrics.ts'
 import { CertificateRenewal } from './pki/certificateRenewal.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { CertificateFollower, type NamedCertificate } from './pki/namedCertificate.ts'
@@ -130,19 +130,7 @@ export async function serverParts(
     hasStarted: part => started.has(part),
   })
   const { app, metrics } = front
-  metrics.add([
-    gauge(
-      'orrery_controller_keys_set_aside',
-      'Keys that a controller does not work on for now, because the server may have ended of that.',
-      () => Array.from(setAside.counts(), ([controller, keys]) => [{ controller }, keys]),
-    ),
-    {
-      name: 'orrery_store_commit_duration_seconds',
-      help: 'Time that a commit takes until it is on disk.',
-      type: 'histogram',
-      samples: () => [[{}, commitSeconds]],
-    },
-  ])
+  metrics.add(writerMetrics(setAside, commitSeconds))
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     draining.abort()

@@ -9,7 +9,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { newStageTimes } from '../../src/controllers/placement/mailboxes/copyTimings.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
-import { metricsOf } from '../../src/syncer/tells/syncerStatus.ts'
+import { metricsOf, SYNCER_METRICS } from '../../src/syncer/tells/syncerStatus.ts'
+import { SERVER_METRICS } from '../../tools/pages/metrics.ts'
 import { sectionOf, typedIn } from '../e2e/support/typedIn.ts'
 import { lacking } from '../support/aptPrograms.ts'
 import { startTestServer } from '../support/server.ts'
@@ -102,14 +103,22 @@ t.test('every metric that is named is told', async t => {
     { residentBytes: 1, cpuSeconds: 1 },
   )
   const told = new Map<string, string>()
-  for (const [, name, type] of `${(await api.get('/metrics')).text}\n${syncer}`.matchAll(/^# TYPE (\S+) (\S+)$/gm))
-    told.set(name!, type!)
+  const text = `${(await api.get('/metrics')).text}\n${syncer}`
+  for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) told.set(name!, type!)
   told.set('up', 'gauge')
-  const page = readFileSync(join(PROGRAM_ROOT, 'docs/reference/metrics.md'), 'utf8')
-  const cells = page.match(/^\| .*? \|/gm) ?? []
-  const listed = cells.flatMap(cell => cell.match(/orrery_\w+/g) ?? [])
-  const ofServer = [...told.keys()].filter(name => /^orrery_(?!syncer_)/.test(name))
-  t.same(listed.filter(name => !/^orrery_api_threads/.test(name)).sort(), ofServer.sort(), 'threads do not run here')
+  for (const { name, labels } of [...SERVER_METRICS, ...SYNCER_METRICS])
+    for (const [, pairs = ''] of text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?{(.*)} `, 'gm')))
+      for (const [, label = '', value = ''] of pairs.matchAll(/(\w+)="([^"]*)"/g)) {
+        const values = label === 'le' ? [] : labels[label]
+        t.ok(values && (values.length === 0 || values.includes(value)), `${name}: ${label}="${value}"`)
+      }
+  const own = /^orrery_|^apiserver_/
+  const listed = [...SERVER_METRICS, ...SYNCER_METRICS].map(({ name }) => name).filter(name => own.test(name))
+  t.same(
+    listed.filter(name => !/^orrery_api_threads/.test(name)).sort(),
+    [...told.keys()].filter(name => own.test(name)).sort(),
+    'the reference lists them; threads do not run here',
+  )
   for (const expr of [...rules.map(rule => rule.expr), ...shown]) {
     const names =
       expr.replace(/\{[^}]*\}|"[^"]*"|\b(?:by|on|without) \([^)]*\)/g, '').match(/\b(?:up\b|[a-z]+_[a-z_0-9]+)/g) ?? []

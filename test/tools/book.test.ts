@@ -3,20 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { wordsOf } from '../../tools/english/sentences.ts'
+import { referencePages } from '../../tools/pages/reference.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const markdownIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.md'))
 const pagesIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder))
-    .filter(file => file.endsWith('.md') && file !== 'README.md')
+  markdownIn(folder)
+    .filter(file => !file.includes('/') && file !== 'README.md')
     .sort()
 const KINDS = ['Tutorial', 'How-to', 'Reference', 'Explanation'] as const
 const PAGES = pagesIn('docs')
 const DECISIONS = pagesIn('docs/decisions')
 const INDEX = read('docs/README.md')
 const MAX_BYTES = 30 * 1024
-/** Written by hand, commands and tables included; docs/reference counts apart. */
-const MAX_WORDS = 40_000
+/** Written by hand, commands and tables included. */
+const MAX_WORDS = 45_500
 
 t.test('each page names its kind and its readers, and stands in the index under that kind', async t => {
   const byKind = new Map(
@@ -36,11 +39,15 @@ t.test('no page is too long to be read', async t => {
   t.ok(Buffer.byteLength(read('docs/architecture.md')) <= 20 * 1024)
   t.ok(Buffer.byteLength(read('docs/performance.md')) <= 15 * 1024)
   t.ok(read('README.md').trimEnd().split('\n').length <= 200, 'README.md')
-  const all = ['README.md', 'docs/README.md', ...PAGES.map(page => `docs/${page}`)]
-  const count = [...all, ...DECISIONS.map(page => `docs/decisions/${page}`)].reduce(
-    (sum, page) => sum + wordsOf(read(page)),
-    0,
-  )
+})
+
+t.test('what is written by hand can be read; generated pages lie under docs/reference and count apart', async t => {
+  const generated = await referencePages()
+  const byHand = markdownIn('docs').filter(file => {
+    const page = file.startsWith('reference/') ? generated.get(file.slice('reference/'.length)) : undefined
+    return page !== read(`docs/${file}`)
+  })
+  const count = ['README.md', ...byHand.map(file => `docs/${file}`)].reduce((sum, file) => sum + wordsOf(read(file)), 0)
   t.ok(count <= MAX_WORDS, `${count} words, of at most ${MAX_WORDS}`)
 })
 

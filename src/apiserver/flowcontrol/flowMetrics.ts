@@ -9,53 +9,72 @@ import type { Labels, Metric, Samples } from '../metrics/metric.ts'
 import type { FlowControl, Level, Schema } from './flowControl.ts'
 import type { FlowFigures } from './flowFigures.ts'
 
-export function flowMetrics(control: FlowControl): Metric[] {
-  const metric = (name: string, type: Metric['type'], help: string, samples: () => Samples): Metric => ({
+const OF_SCHEMA = { priority_level: [], flow_schema: [] }
+
+export function flowMetrics(control: Pick<FlowControl, 'schemas' | 'levels' | 'fairFraction'>): Metric[] {
+  const metric = (name: string, facts: Omit<Metric, 'name' | 'isOfThreads'>): Metric => ({
     name: `apiserver_flowcontrol_${name}`,
-    help,
-    type,
     isOfThreads: true,
-    samples,
+    ...facts,
   })
-  const perSchema = (name: string, type: Metric['type'], help: string, value: (figures: FlowFigures) => number) =>
-    metric(name, type, help, () => control.schemas.map(schema => [labelsOf(schema), value(schema.figures)]))
-  const perLevel = (name: string, help: string, value: (level: Level) => number) =>
-    metric(name, 'gauge', help, () =>
-      Array.from(control.levels, level => [{ priority_level: level.spec.name }, value(level)]),
-    )
+  const perSchema = (name: string, type: Metric['type'], help: string, value: (figures: FlowFigures) => number) => {
+    const samples = (): Samples => control.schemas.map(schema => [labelsOf(schema), value(schema.figures)])
+    return metric(name, { type, help, labels: OF_SCHEMA, samples })
+  }
+  const perLevel = (name: string, help: string, value: (level: Level) => number) => {
+    const samples = (): Samples =>
+      Array.from(control.levels, level => [{ priority_level: level.spec.name }, value(level)])
+    return metric(name, { type: 'gauge', help, labels: { priority_level: [] }, samples })
+  }
+  /** @param by a further label, with the figures of each of its values */
   const distributed = (
     name: string,
     help: string,
-    parts: readonly [Labels, (figures: FlowFigures) => Distribution][],
-  ): Metric =>
-    metric(name, 'histogram', help, () =>
+    by: readonly [label: string, of: Readonly<Record<string, (figures: FlowFigures) => Distribution>>],
+  ): Metric => {
+    const [label, of] = by
+    const samples = (): Samples =>
       control.schemas.flatMap(schema =>
-        parts.map(([more, of]) => [{ ...labelsOf(schema), ...more }, of(schema.figures)] as const),
-      ),
-    )
+        Object.entries(of).map(([value, figuresOf]) => [
+          { ...labelsOf(schema), [label]: value },
+          figuresOf(schema.figures),
+        ]),
+      )
+    return metric(name, { type: 'histogram', help, labels: { ...OF_SCHEMA, [label]: Object.keys(of) }, samples })
+  }
 
   return [
-    metric('rejected_requests_total', 'counter', 'Requests that were turned away.', () =>
-      control.schemas.flatMap(schema =>
-        [...schema.figures.rejected].map(([reason, count]) => [{ ...labelsOf(schema), reason }, count] as const),
-      ),
-    ),
+    metric('rejected_requests_total', {
+      type: 'counter',
+      help: 'Requests that were turned away; unread ones are watches that were ended.',
+      labels: {
+        ...OF_SCHEMA,
+        reason: ['queue-full', 'concurrency-limit', 'time-out', 'cancelled', 'held', 'watches', 'unread'],
+      },
+      samples: () =>
+        control.schemas.flatMap(schema =>
+          [...schema.figures.rejected].map(([reason, count]) => [{ ...labelsOf(schema), reason }, count] as const),
+        ),
+    }),
     perSchema('dispatched_requests_total', 'counter', 'Requests that ran.', figures => figures.dispatched),
     perSchema('current_inqueue_requests', 'gauge', 'Requests that wait for their turn.', figures => figures.waiting),
     perSchema('current_inqueue_seats', 'gauge', 'Seats that they wait for.', figures => figures.waitingSeats),
     perSchema('current_executing_requests', 'gauge', 'Requests that run.', figures => figures.executing),
     perSchema('current_executing_seats', 'gauge', 'Seats that they have.', figures => figures.executingSeats),
     distributed('request_wait_duration_seconds', 'How long requests waited for their turn.', [
-      [{ execute: 'true' }, figures => figures.waitSeconds],
-      [{ execute: 'false' }, figures => figures.vainSeconds],
+      'execute',
+      { true: figures => figures.waitSeconds, false: figures => figures.vainSeconds },
     ]),
     distributed('request_execution_seconds', 'How long requests had their seats.', [
-      [{ type: 'regular' }, figures => figures.regularSeconds],
-      [{ type: 'watch' }, figures => figures.watchSeconds],
+      'type',
+      { regular: figures => figures.regularSeconds, watch: figures => figures.watchSeconds },
     ]),
-    distributed('work_estimated_seats', 'How many seats requests were thought to need.', [
-      [{}, figures => figures.seats],
-    ]),
+    metric('work_estimated_seats', {
+      type: 'histogram',
+      help: 'How many seats requests were thought to need.',
+      labels: OF_SCHEMA,
+      samples: () => control.schemas.map(schema => [labelsOf(schema), schema.figures.seats]),
+    }),
     perLevel('nominal_limit_seats', 'Seats of a level, before any are lent.', ({ bounds }) => bounds.nominal),
     perLevel('lower_limit_seats', 'Seats that nobody else ever has.', ({ bounds }) => bounds.min),
     perLevel('upper_limit_seats', 'Seats that a level has at most.', ({ bounds }) => bounds.max),
@@ -66,9 +85,12 @@ export function flowMetrics(control: FlowControl): Metric[] {
     perLevel('demand_seats_stdev', 'Its deviation.', ({ demand }) => demand.deviation),
     perLevel('demand_seats_smoothed', 'Seats that a level is expected to need.', ({ smoothed }) => smoothed),
     perLevel('target_seats', 'Seats that it was to have.', ({ target }) => target),
-    metric('seat_fair_frac', 'gauge', 'Which part of their targets all levels have.', () => [
-      [{}, control.fairFraction],
-    ]),
+    metric('seat_fair_frac', {
+      type: 'gauge',
+      help: 'Which part of their targets all levels have.',
+      labels: {},
+      samples: () => [[{}, control.fairFraction]],
+    }),
   ]
 }
 

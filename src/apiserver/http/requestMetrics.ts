@@ -6,7 +6,7 @@ import { Distribution } from '../../apimachinery/distribution.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { END_REASONS, type Strangers } from '../connections/strangers.ts'
 import type { InFlight } from '../flowcontrol/inFlight.ts'
-import { gauge, type Labels, type Metric } from '../metrics/metric.ts'
+import type { Labels, Metric } from '../metrics/metric.ts'
 
 interface Observation {
   verb: string
@@ -34,6 +34,8 @@ const VERBS: Readonly<Record<string, string>> = {
   put: 'PUT',
   options: 'OPTIONS',
 }
+
+const VERB_NAMES = [...new Set(Object.values(VERBS)), 'other']
 
 export class RequestMetrics {
   /** By their labels. */
@@ -64,15 +66,17 @@ export class RequestMetrics {
     return [
       {
         name: 'apiserver_request_total',
-        help: 'Requests by verb, resource and HTTP code.',
+        help: 'Answered requests by verb, resource and HTTP code. Every custom resource counts as "custom".',
         type: 'counter',
+        labels: { verb: VERB_NAMES, group: [], resource: [], code: [] },
         isOfThreads: true,
         samples: () => Array.from(this.#requests.values(), ({ labels, count }) => [labels, count]),
       },
       {
         name: 'apiserver_request_duration_seconds',
-        help: 'Time to answer, watches excluded.',
+        help: 'Time from the arrival of the headers to the end of the answer, watches excluded.',
         type: 'histogram',
+        labels: { verb: VERB_NAMES },
         isOfThreads: true,
         samples: () => Array.from(this.#durations, ([verb, durations]) => [{ verb }, durations]),
       },
@@ -92,6 +96,7 @@ export function inFlightMetrics(inFlight: Pick<InFlight, 'count'>): Metric[] {
       name: 'apiserver_current_inflight_requests',
       help: 'Requests that run, long-running ones excluded.',
       type: 'gauge',
+      labels: { request_kind: ['readOnly', 'mutating'] },
       isOfThreads: true,
       samples: () => [
         [{ request_kind: 'readOnly' }, inFlight.count('reading')],
@@ -99,9 +104,13 @@ export function inFlightMetrics(inFlight: Pick<InFlight, 'count'>): Metric[] {
       ],
     },
     // threads tell each other how many there are
-    gauge('apiserver_longrunning_requests', 'Watches and space streams that are open.', () => [
-      [{ verb: 'WATCH' }, inFlight.count('watching')],
-    ]),
+    {
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches and space streams that are open, over HTTP and WebSocket.',
+      type: 'gauge',
+      labels: { verb: ['WATCH'] },
+      samples: () => [[{ verb: 'WATCH' }, inFlight.count('watching')]],
+    },
   ]
 }
 
@@ -111,6 +120,7 @@ export function connectionMetrics(strangers: Pick<Strangers, 'size' | 'connectio
       name: 'orrery_connections',
       help: 'Connections that are open, by whether a credential was shown on them.',
       type: 'gauge',
+      labels: { authenticated: ['no', 'yes'] },
       isOfThreads: true,
       samples: () => [
         [{ authenticated: 'no' }, strangers.size],
@@ -121,6 +131,7 @@ export function connectionMetrics(strangers: Pick<Strangers, 'size' | 'connectio
       name: 'orrery_connections_ended_total',
       help: 'Connections without a credential that the server ended, by the bound that was reached.',
       type: 'counter',
+      labels: { bound: END_REASONS },
       isOfThreads: true,
       samples: () => END_REASONS.map(bound => [{ bound }, strangers.ended(bound)]),
     },

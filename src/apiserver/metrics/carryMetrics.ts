@@ -2,8 +2,14 @@
  * How controllers and what is placed get on, as metrics. Only the clusters furthest behind are shown, by names that the center makes. No
  * client can invent series, and those of a cluster end with it.
  */
-import { type CarryFigures, type FigureDesk, STAGES, type SummaryFigures } from '../../placement/desks/carryFigures.ts'
-import { gauge, type Metric, type Samples } from './metric.ts'
+import {
+  type CarryFigures,
+  type FigureDesk,
+  STAGE_TEXTS,
+  STAGES,
+  type SummaryFigures,
+} from '../../placement/desks/carryFigures.ts'
+import type { Metric, Samples } from './metric.ts'
 
 export const CLUSTERS_SHOWN = 20
 
@@ -25,32 +31,51 @@ export class CarryBoard implements FigureDesk {
   }
 
   metrics(): Metric[] {
-    const ofClusters = (name: string, help: string, what: 'objects' | 'seconds'): Metric =>
-      gauge(name, `${help} Of the ${CLUSTERS_SHOWN} clusters that are most behind, by mailbox.`, () =>
-        (this.#figures?.lagging(CLUSTERS_SHOWN) ?? []).map(lag => [{ mailbox: lag.mailbox }, lag[what]]),
-      )
+    const ofClusters = (name: string, help: string, what: 'objects' | 'seconds'): Metric => ({
+      name,
+      help: `${help} The ${CLUSTERS_SHOWN} clusters that are most behind are shown, by mailbox.`,
+      type: 'gauge',
+      labels: { mailbox: [] },
+      samples: () => (this.#figures?.lagging(CLUSTERS_SHOWN) ?? []).map(lag => [{ mailbox: lag.mailbox }, lag[what]]),
+    })
     return [
-      gauge('orrery_controller_queue', 'Pieces of work that wait or run, by controller.', () =>
-        Object.entries(this.#depths?.() ?? {}).map(([controller, depth]) => [{ controller }, depth]),
-      ),
-      gauge('orrery_summary_readings', 'Parts of clusters in summaries that are kept.', () =>
-        ofSummaries(this.#figures, 'readings'),
-      ),
+      {
+        name: 'orrery_controller_queue',
+        help: 'Pieces of work that wait or run, by controller. A wait for a timer, such as a retry, does not count.',
+        type: 'gauge',
+        labels: { controller: [] },
+        samples: () => Object.entries(this.#depths?.() ?? {}).map(([controller, depth]) => [{ controller }, depth]),
+      },
+      {
+        name: 'orrery_summary_readings',
+        help: 'Parts of clusters in CombinedStatuses that are kept while somebody follows them.',
+        type: 'gauge',
+        labels: {},
+        samples: () => ofSummaries(this.#figures, 'readings'),
+      },
       {
         name: 'orrery_summary_evaluations_total',
         help: 'Evaluations of StatusCollectors for one cluster or object.',
         type: 'counter',
+        labels: {},
         samples: () => ofSummaries(this.#figures, 'evaluations'),
       },
-      gauge('orrery_rollouts', 'Placements with staged revisions, by the state of their newest rollout.', () =>
-        Object.entries(this.#figures?.rollouts() ?? {}).map(([state, count]) => [{ state }, count]),
-      ),
+      {
+        name: 'orrery_rollouts',
+        help: 'EdgePlacements with staged revisions, by the state of their newest rollout.',
+        type: 'gauge',
+        labels: { state: [] },
+        samples: () => Object.entries(this.#figures?.rollouts() ?? {}).map(([state, count]) => [{ state }, count]),
+      },
       ofClusters('orrery_cluster_lag_objects', 'Changes that the syncer has not looked at.', 'objects'),
       ofClusters('orrery_cluster_lag_seconds', 'Since when the cluster is behind.', 'seconds'),
       {
         name: 'orrery_placement_stage_duration_seconds',
-        help: 'Time that copies take for a stage.',
+        help: `Time that copies take for a stage. ${Object.entries(STAGE_TEXTS)
+          .map(([stage, what]) => `Stage ${stage}: ${what}.`)
+          .join(' ')}`,
         type: 'histogram',
+        labels: { stage: STAGES },
         samples: () => {
           const stages = this.#figures?.stageTimes
           return stages === undefined ? [] : STAGES.map(stage => [{ stage }, stages[stage]])

@@ -5,23 +5,21 @@ export type Labels = Readonly<Record<string, string>>
 
 export type Samples = Iterable<readonly [Labels, number | Distribution]>
 
-/** Labels hold names that the server itself makes, so that no client can make series. */
+/** `npm run pages` writes it into docs/reference/metrics.md. */
 export interface Metric {
   readonly name: string
   readonly help: string
   readonly type: 'gauge' | 'counter' | 'histogram'
+  /** The values of each label, or none where the server itself makes the names: no client can make series. */
+  readonly labels: Readonly<Record<string, readonly string[]>>
   /** Each thread that answers has its own; the sum is shown. */
   readonly isOfThreads?: true
   samples(): Samples
 }
 
-/** @param value one number, or a sample for each set of labels */
-export function gauge(name: string, help: string, value: () => number | Samples): Metric {
-  const samples = (): Samples => {
-    const now = value()
-    return typeof now === 'number' ? [[{}, now]] : now
-  }
-  return { name, help, type: 'gauge', samples }
+/** One number. */
+export function gauge(name: string, help: string, value: () => number): Metric {
+  return { name, help, type: 'gauge', labels: {}, samples: () => [[{}, value()]] }
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Logger } from '../request/logger.ts'
 import { CrossedConnection } from './crossedConnection.ts'
 import type { Crossing } from './crossings.ts'
 import { answerOf, type DocumentAnswer, type DocumentAsk } from './forwardedDocuments.ts'
-import { ThreadFigures } from './threadFigures.ts'
+import { type ThreadEnd, ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
 export type FromThread =
@@ -53,7 +53,6 @@ export interface ThreadStart {
 export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on'>
 
 /** Why threads ended: by themselves, since they stood still, or since they did not keep up with what was written. */
-type ThreadEnd = 'failed' | 'still' | 'behind'
 
 export interface ApiThreadsDeps {
   count: number

@@ -72,17 +72,21 @@ export class ThreadFigures<T> {
   }
 }
 
+const THREAD_ENDS = ['failed', 'still', 'behind'] as const
+export type ThreadEnd = (typeof THREAD_ENDS)[number]
+
 /** @param threads `ended`: how many ended that were to go on, by why */
 export function threadMetrics(threads: {
   readonly size: number
-  readonly ended: Readonly<Record<string, number>>
+  readonly ended: Readonly<Record<ThreadEnd, number>>
 }): Metric[] {
   return [
     gauge('orrery_api_threads', 'Threads that answer requests beside the main one.', () => threads.size),
     {
       name: 'orrery_api_threads_ended_total',
-      help: 'Threads that ended and were replaced, by why.',
+      help: 'Threads that ended and were replaced: by themselves, since they stood still, or since they fell behind the writes.',
       type: 'counter',
+      labels: { reason: THREAD_ENDS },
       samples: () => Object.entries(threads.ended).map(([reason, count]) => [{ reason }, count]),
     },
   ]

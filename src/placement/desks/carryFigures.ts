@@ -2,8 +2,15 @@
 import type { Distribution } from '../../apimachinery/distribution.ts'
 
 /** Each begins where the one before ends, the first where an object is written; what is returned, where a copy is. */
-export const STAGES = ['selected', 'projected', 'delivered', 'applied', 'returned'] as const
-export type Stage = (typeof STAGES)[number]
+export const STAGE_TEXTS = {
+  selected: 'from the write of an object until its EdgePlacements are known',
+  projected: 'until the copy for a cluster is known',
+  delivered: 'until it is in the mailbox',
+  applied: 'until the cluster holds it, not counted during refusals and failures',
+  returned: 'from the mailbox until the first status',
+} as const
+export type Stage = keyof typeof STAGE_TEXTS
+export const STAGES = Object.keys(STAGE_TEXTS) as readonly Stage[]
 
 export interface LaggingCluster {
   /** A name that the center has made. */

@@ -80,41 +80,24 @@ export const COPY_COUNTS = {
 
 export type CopyCount = keyof typeof COPY_COUNTS
 
-/** In the order in which they are looked for: the first that holds is it. */
+/** In the order in which they are looked for: the first that holds is it. stateTexts.ts has their meanings. */
 export const COPY_STATES = {
-  /** It may not go there, or the center found something that keeps it out. */
   NotPlaced: { count: 'notPlaced', rank: 7, colour: 'bad' },
-  /** It is another space's there. */
   Conflict: { count: 'conflict', rank: 2, colour: 'bad', isListed: true },
-  /** A pause keeps it as it is. */
   Paused: { count: 'paused', rank: 11, colour: 'warn' },
-  /** The cluster is silent. */
   Stale: { count: 'stale', rank: 12, colour: 'warn' },
-  /** The copy is being written. */
   Projecting: { count: 'pending', rank: 15, colour: 'warn' },
-  /** The cluster has not looked at it yet. */
   Pending: { count: 'pending', rank: 14, colour: 'warn' },
-  /** The cluster's problems exceed the bound on a report. */
   Unknown: { count: 'unknown', rank: 13, colour: 'warn' },
-  /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
   Refused: { count: 'refused', rank: 1, colour: 'bad', isListed: true, isReported: true },
-  /** It failed, and is tried again. */
   Retrying: { count: 'retrying', rank: 3, colour: 'bad', isListed: true, isReported: true },
-  /** It is in the mailbox, and what it needs is not there yet. */
   Waiting: { count: 'waiting', rank: 9, colour: 'warn', isListed: true, isReported: true },
-  /** The cluster does not serve its kind. */
   Unserved: { count: 'waiting', rank: 4, colour: 'bad', isListed: true, isReported: true },
-  /** The cluster's object is going away, and is made anew or gone after that. */
   Terminating: { count: 'waiting', rank: 8, colour: 'warn', isListed: true, isReported: true },
-  /** Its syncer has the order to hold still. */
   Held: { count: 'held', rank: 10, colour: 'warn', isListed: true, isReported: true },
-  /** Somebody in the cluster keeps changing it. */
   Drifted: { count: 'waiting', rank: 5, colour: 'bad', isListed: true, isReported: true },
-  /** The cluster dropped or changed fields of it that decide whether or how something runs. */
   Altered: { count: 'altered', rank: 6, colour: 'bad', isListed: true, isReported: true },
-  /** The cluster has it. A syncer reports it where something is to be known of that. */
   Applied: { count: 'applied', rank: 17, colour: 'good', isReported: true },
-  /** It ran to its end in the cluster, which removed it: it is not made anew until its spec changes. */
   Finished: { count: 'applied', rank: 16, colour: 'good', isReported: true },
 } as const satisfies Readonly<Record<string, StateFacts>>
 

@@ -8,7 +8,7 @@
  *
  * Omissions of a rule are deliberate. Examples are a load balancer or Ingress without an address, a claim that waits for its first
  * consumer, a suspended Job or CronJob. Each may be as it should be. Duration is no criterion: no clock triggers the next look.
- * @see docs/reference/states.md "Health" for what differs from kstatus
+ * @see docs/health.md for what differs from kstatus
  */
 import { at, list, num, objects, str } from '../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'

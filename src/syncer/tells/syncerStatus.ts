@@ -38,36 +38,80 @@ export interface ProcessFigures {
   cpuSeconds: number
 }
 
+/** `npm run pages` writes it into docs/reference/metrics.md. */
+interface SyncerMetric {
+  readonly name: string
+  readonly help: string
+  readonly type: 'gauge' | 'counter'
+  /** At most one, with its values. */
+  readonly labels: Readonly<Record<string, readonly string[]>>
+  /** In the order of the label's values; empty while it is not known. */
+  values(status: SyncerStatus, process: ProcessFigures): readonly number[]
+}
+
+const flag = (isSo: boolean): number => (isSo ? 1 : 0)
+const known = (value: number | undefined): readonly number[] => (value === undefined ? [] : [value])
+const gauge = (
+  name: string,
+  help: string,
+  values: SyncerMetric['values'],
+  labels: SyncerMetric['labels'] = {},
+): SyncerMetric => ({ name: `orrery_syncer_${name}`, help, type: 'gauge', labels, values })
+
+export const SYNCER_METRICS: readonly SyncerMetric[] = [
+  gauge('serving', 'Whether this syncer serves the cluster.', ({ state }) => [flag(state === 'serving')]),
+  gauge(
+    'connected',
+    'Whether a side answers.',
+    ({ center, cluster }) => [flag(center === 'up'), flag(cluster === 'up')],
+    { side: ['center', 'cluster'] },
+  ),
+  gauge('complete', 'Whether all of the mailbox is known.', ({ complete }) => [flag(complete)]),
+  gauge('objects', 'Objects of the mailbox.', ({ objects }) => [objects]),
+  gauge('heard_revision', 'Revision of the center up to which the mailbox is known.', ({ heard }) => known(heard)),
+  gauge(
+    'waiting',
+    'Keys that wait or are being worked on.',
+    ({ waiting: { down, status, up } }) => [down, status, up],
+    { queue: ['down', 'status', 'up'] },
+  ),
+  gauge(
+    'exceptions',
+    'Objects that are not in the cluster as they should be.',
+    ({ exceptions }) => OUTCOME_STATES.map(state => exceptions[state] ?? 0),
+    { state: OUTCOME_STATES },
+  ),
+  gauge('refused', 'Objects that the syncer or the cluster refuses.', ({ refused }) => [refused]),
+  gauge('state_kept', 'Whether the state dir takes what the syncer knows.', ({ kept }) =>
+    known(kept === undefined ? undefined : flag(kept)),
+  ),
+  {
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    type: 'gauge',
+    labels: {},
+    values: (_, { residentBytes }) => [residentBytes],
+  },
+  {
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time.',
+    type: 'counter',
+    labels: {},
+    values: (_, { cpuSeconds }) => [cpuSeconds],
+  },
+]
+
 /** In the text format of Prometheus. */
-export function metricsOf(status: SyncerStatus, { residentBytes, cpuSeconds }: ProcessFigures): string {
-  const lines: string[] = []
-  const add = (name: string, help: string, values: Record<string, number> | number, type = 'gauge'): void => {
-    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
-    if (typeof values === 'number') lines.push(`${name} ${values}`)
-    else for (const [labels, value] of Object.entries(values)) lines.push(`${name}{${labels}} ${value}`)
-  }
-  const { center, cluster, waiting, exceptions } = status
-  const flag = (isSo: boolean): number => (isSo ? 1 : 0)
-  add('orrery_syncer_serving', 'Whether this syncer serves the cluster.', flag(status.state === 'serving'))
-  add('orrery_syncer_connected', 'Whether a side answers.', {
-    'side="center"': flag(center === 'up'),
-    'side="cluster"': flag(cluster === 'up'),
+export function metricsOf(status: SyncerStatus, figures: ProcessFigures): string {
+  const lines = SYNCER_METRICS.flatMap(({ name, help, type, labels, values }) => {
+    const [label, names = []] = Object.entries(labels)[0] ?? []
+    const numbers = values(status, figures)
+    if (numbers.length === 0) return []
+    return [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...numbers.map((value, i) => `${name}${label === undefined ? '' : `{${label}="${names[i]}"}`} ${value}`),
+    ]
   })
-  add('orrery_syncer_complete', 'Whether all of the mailbox is known.', flag(status.complete))
-  add('orrery_syncer_objects', 'Objects of the mailbox.', status.objects)
-  if (status.heard !== undefined)
-    add('orrery_syncer_heard_revision', 'Revision of the center up to which the mailbox is known.', status.heard)
-  add('orrery_syncer_waiting', 'Keys that wait or are being worked on.', {
-    'queue="down"': waiting.down,
-    'queue="status"': waiting.status,
-    'queue="up"': waiting.up,
-  })
-  const states = OUTCOME_STATES.map(state => [`state="${state}"`, exceptions[state] ?? 0] as const)
-  add('orrery_syncer_exceptions', 'Objects that are not in the cluster as they should be.', Object.fromEntries(states))
-  add('orrery_syncer_refused', 'Objects that the syncer or the cluster refuses.', status.refused)
-  if (status.kept !== undefined)
-    add('orrery_syncer_state_kept', 'Whether the state dir takes what the syncer knows.', flag(status.kept))
-  add('process_resident_memory_bytes', 'Resident memory.', residentBytes)
-  add('process_cpu_seconds_total', 'Processor time.', cpuSeconds, 'counter')
   return `${lines.join('\n')}\n`
 }

@@ -106,8 +106,21 @@ t.test(
 t.test('each part brings its own; those of threads are summed, and a label breaks no line', async t => {
   const metrics = new Metrics([gauge('orrery_first', 'One.', () => 1)])
   metrics.add([
-    { name: 'orrery_seen_total', help: 'Seen.', type: 'counter', isOfThreads: true, samples: () => [[{}, 2]] },
-    gauge('orrery_named', 'By name.', () => [[{ name: 'a"b\\c\nd' }, 3]]),
+    {
+      name: 'orrery_seen_total',
+      help: 'Seen.',
+      type: 'counter',
+      labels: {},
+      isOfThreads: true,
+      samples: () => [[{}, 2]],
+    },
+    {
+      name: 'orrery_named',
+      help: 'By name.',
+      type: 'gauge',
+      labels: { name: [] },
+      samples: () => [[{ name: 'a"b\\c\nd' }, 3]],
+    },
   ])
   t.equal(
     metrics.renderOwn(),

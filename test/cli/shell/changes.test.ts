@@ -5,7 +5,7 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
-import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
+import { commandTree, type DescribedCommand } from '../../../tools/pages/commandTree.ts'
 import { Command } from '../../support/command.ts'
 import { startHarness } from '../support.ts'
 

@@ -8,7 +8,7 @@ import { kubectlWs } from '../../../src/cli/ws/program.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
-import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
+import { commandTree, type DescribedCommand } from '../../../tools/pages/commandTree.ts'
 import { ALICE, startTestServer, temporaryDir } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })

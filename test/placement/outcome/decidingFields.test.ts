@@ -1,18 +1,6 @@
-// Fields that decide whether or how something runs: one table, which the page on placement shows.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// Fields that decide whether or how something runs.
 import t from 'tap'
-import { DECIDING_FIELDS, isDeciding } from '../../../src/placement/outcome/decidingFields.ts'
-
-const quoted = (words: readonly string[]): string => words.map(word => `\`${word}\``).join(', ')
-
-t.test('the page shows the table', async t => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/states.md'), 'utf8')
-  const rows = DECIDING_FIELDS.map(
-    ({ what, of, fields }) => `| ${what} | ${of ? quoted(of) : 'any'} | ${quoted(fields)} |`,
-  )
-  t.ok(page.includes(`| decides | kind | fields |\n|---|---|---|\n${rows.join('\n')}\n`), rows.join('\n'))
-})
+import { isDeciding } from '../../../src/placement/outcome/decidingFields.ts'
 
 t.test('by name at any depth, by kind, and in what is gone as a whole', async t => {
   const jobs = { group: 'batch', resource: 'jobs' }

@@ -1,23 +1,15 @@
-/** The reference of kinds is what their schemas say, and its examples are objects that a server takes. */
+/** Reasons in the reference of kinds are the code's, and its examples are objects that a server takes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { kindPages, kindsOf } from '../../../tools/commands/kinds.ts'
+import { kindPages, kindsOf } from '../../../tools/pages/kinds.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const FOLDER = join(ROOT, 'docs/reference/kinds')
 const kinds = kindsOf(join(ROOT, 'openapi/groups'))
 const pages = kindPages(kinds)
-
-t.test('each kind has its page, and each page a kind; "npm run pages" writes them anew', async t => {
-  t.strictSame(readdirSync(FOLDER).sort(), [...pages.keys()].sort())
-  for (const [file, page] of pages) t.equal(readFileSync(join(FOLDER, file), 'utf8'), page, file)
-  const index = readFileSync(join(ROOT, 'docs/reference/README.md'), 'utf8')
-  for (const file of pages.keys()) t.match(index, `(kinds/${file})`)
-})
 
 t.test('a reason of a condition is one that the code gives', async t => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import { cell, page, table } from './markdown.ts'
 
 interface Schema {
   type?: string
@@ -83,7 +84,7 @@ function kindPage({ spec, example }: Kind): string {
     ['subresources', Object.keys(rest.subresources ?? {}).join(', ')],
     ['field selectors', (rest.selectableFields ?? []).map(({ jsonPath }) => `\`${jsonPath.slice(1)}\``).join(', ')],
   ].filter(([, value]) => value !== '')
-  return [
+  return page(
     `# ${names.kind}${clusterNames ? `, ${clusterNames.kind}` : ''}`,
     'A reference, which `npm run pages` writes from [openapi/groups](../../../openapi/groups). `kubectl explain` shows the same.',
     paragraphs(schema.description ?? ''),
@@ -96,10 +97,7 @@ function kindPage({ spec, example }: Kind): string {
     ),
     ...conditionsOf(schema),
     ...(columns.length === 0 ? [] : ['## Columns', table(['column', 'meaning'], columns.map(columnRow))]),
-    '',
-  ]
-    .join('\n\n')
-    .replace(/\n+$/, '\n')
+  )
 }
 
 const columnRow = ({ name, priority = 0, description = '' }: Column): string[] => [
@@ -188,8 +186,4 @@ function conditionsOf(schema: Schema): string[] {
   return parts
 }
 
-const cell = (text: string): string =>
-  text.trim().replaceAll('\n', ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*')
 const paragraphs = (text: string): string => text.trim().split('\n').filter(Boolean).map(cell).join('\n\n')
-const table = (head: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')

@@ -1,20 +1,25 @@
-/** The reference of commands is what the commands say of themselves. */
+/** The reference is what the code says of itself. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
-import { manPages } from '../../../tools/commands/manPage.ts'
-import { commandPages } from '../../../tools/commands/page.ts'
+import { commandTree, type DescribedCommand } from '../../../tools/pages/commandTree.ts'
+import { manPages } from '../../../tools/pages/manPage.ts'
+import { referencePages } from '../../../tools/pages/reference.ts'
 
+const REFERENCE = join(import.meta.dirname, '../../../docs/reference')
 const programs = commandTree()
 const all = (command: DescribedCommand): DescribedCommand[] => [command, ...command.commands.flatMap(all)]
 
-t.test('pages of docs/reference are of these commands; "npm run pages" writes them anew', async t => {
-  const pages = commandPages(programs)
-  t.strictSame([...pages.keys()], ['orrery.md', 'kubectl-ws.md', 'kubectl-kubestellar.md'])
-  for (const [file, page] of pages)
-    t.equal(readFileSync(join(import.meta.dirname, '../../../docs/reference', file), 'utf8'), page, file)
+t.test('pages of docs/reference are of this code; "npm run pages" writes them anew', async t => {
+  const pages = await referencePages()
+  const kinds = readdirSync(join(REFERENCE, 'kinds')).map(file => `kinds/${file}`)
+  t.strictSame([...pages.keys()].filter(file => file.startsWith('kinds/')).sort(), kinds.sort(), 'each kind has a page')
+  const index = readFileSync(join(REFERENCE, 'README.md'), 'utf8')
+  for (const [file, page] of pages) {
+    t.equal(readFileSync(join(REFERENCE, file), 'utf8'), page, file)
+    t.match(index, new RegExp(`\\(${file}[#)]`), `the index leads to ${file}`)
+  }
 })
 
 t.test('each command has a manual page that says all of its flags', async t => {
