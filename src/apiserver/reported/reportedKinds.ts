@@ -43,10 +43,10 @@ export class ReportedKinds {
     types.onChange(() => this.#changes++)
   }
 
-  /** Calls back after each change of a kind's definition, in whatever space. Returns the way to stop. */
-  onChange({ group, resource }: GroupResource, listener: () => void): () => void {
-    return this.#types.onChange((_space, ofGroup, ofResource) => {
-      if (ofGroup === group && ofResource === resource) listener()
+  /** Calls back after each change of a kind's definition, with the space that defines it. Returns the way to stop. */
+  onChange({ group, resource }: GroupResource, listener: (space: string) => void): () => void {
+    return this.#types.onChange((space, ofGroup, ofResource) => {
+      if (ofGroup === group && ofResource === resource) listener(space)
     })
   }
 

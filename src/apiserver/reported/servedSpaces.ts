@@ -19,7 +19,7 @@ export interface ServedSpacesDeps {
 export class ServedSpaces {
   readonly #deps: ServedSpacesDeps
   readonly #readable: ReadonlySet<string>
-  #known: readonly SpaceClusters[] = []
+  readonly #known = new Map<string, SpaceClusters>()
   readonly #unknown = new Set<string>()
   /** Ids of those that were alike; `''`: none. */
   #served = ''
@@ -32,24 +32,13 @@ export class ServedSpaces {
   /** @throws StatusError ServiceUnavailable where no space is known */
   static async of(readable: ReadonlySet<string>, deps: ServedSpacesDeps): Promise<ServedSpaces> {
     const spaces = new ServedSpaces(deps, readable)
-    const { places, work } = deps
-    const known: SpaceClusters[] = []
-    for (const space of readable) {
-      try {
-        known.push({ space, clusters: places.clusters(space) })
-      } catch (error) {
-        if (!isStatusError(error, 'ServiceUnavailable')) throw error
-        spaces.#unknown.add(space)
-        if (spaces.#unknown.size === readable.size) throw error
-      }
-      if (work.due) await work.rest()
-    }
-    spaces.#known = known
+    const refusal = await spaces.#look(readable)
+    if (refusal && spaces.#known.size === 0) throw refusal
     return spaces
   }
 
   get known(): readonly SpaceClusters[] {
-    return this.#known
+    return [...this.#known.values()]
   }
 
   /** How many are not known yet. */
@@ -59,7 +48,7 @@ export class ServedSpaces {
 
   /** @throws StatusError NotFound: no space is alike in itself */
   alike(kind: GroupVersionResource): readonly SpaceClusters[] {
-    const alike = this.#deps.kinds.alike(this.#known, kind)
+    const alike = this.#deps.kinds.alike(this.known, kind)
     this.#served = alike
       .map(({ space }) => space)
       .sort()
@@ -70,35 +59,50 @@ export class ServedSpaces {
   /** The hold ends also when other spaces than those that were {@link alike} may be served. A first look follows at once. */
   hold(kind: GroupVersionResource, end: () => void, begin: (end: () => void) => Held): Held {
     const { places, kinds } = this.#deps
-    const before = this.#served
+    const [before, unknownBefore] = [this.#served, this.unknown]
     const held = begin(end)
     let refusal: unknown
-    let isAwaited = false
+    let isJudging = false
+    let isDoubtful = false
+    /** Spaces whose clusters may be others. */
+    const stale = new Set(this.#readable)
+    const isAsBefore = async (): Promise<boolean> => {
+      const looked = [...stale]
+      stale.clear()
+      await this.#look(looked)
+      return this.unknown >= unknownBefore && this.#servedNow(kind) === before
+    }
     const judge = async (): Promise<void> => {
-      isAwaited = false
       try {
-        const now = await ServedSpaces.of(this.#readable, this.#deps)
-        if (now.unknown >= this.unknown && now.#servedNow(kind) === before) return
+        while (isDoubtful) {
+          isDoubtful = false
+          if (await isAsBefore()) continue
+          refusal = new StatusError(
+            'Expired',
+            'other spaces are served now, or clusters define the kind otherwise: list again',
+          )
+          break
+        }
       } catch (error) {
-        // the controllers begin again, which ends what is open
-        if (isStatusError(error, 'ServiceUnavailable')) return
-        refusal ??= error
+        refusal = error
       }
-      refusal ??= new StatusError(
-        'Expired',
-        'other spaces are served now, or clusters define the kind otherwise: list again',
-      )
-      end()
+      isJudging = false
+      if (refusal !== undefined) end()
     }
     const doubt = (): void => {
-      if (isAwaited || refusal !== undefined) return
-      isAwaited = true
+      isDoubtful = true
+      if (isJudging || refusal !== undefined) return
+      isJudging = true
       queueMicrotask(() => void judge())
     }
     const unfollow = [
-      kinds.onChange(kind, doubt),
+      kinds.onChange(kind, place => {
+        if (this.known.some(({ clusters }) => clusters.some(({ mailbox }) => mailbox === place))) doubt()
+      }),
       places.followClusters(space => {
-        if (this.#unknown.has(space)) doubt()
+        if (!this.#readable.has(space)) return
+        stale.add(space)
+        doubt()
       }),
     ]
     doubt()
@@ -113,8 +117,27 @@ export class ServedSpaces {
     }
   }
 
+  /** Answers why some are not known. One that was known stays so while controllers begin again, which ends what is open. */
+  async #look(spaces: Iterable<string>): Promise<StatusError | undefined> {
+    const { places, work } = this.#deps
+    let refusal: StatusError | undefined
+    for (const space of spaces) {
+      try {
+        this.#known.set(space, { space, clusters: places.clusters(space) })
+        this.#unknown.delete(space)
+      } catch (error) {
+        if (!isStatusError(error, 'ServiceUnavailable')) throw error
+        refusal = error
+        if (!this.#known.has(space)) this.#unknown.add(space)
+      }
+      if (work.due) await work.rest()
+    }
+    return refusal
+  }
+
   /** `''`: no definition is served. */
   #servedNow(kind: GroupVersionResource): string {
+    this.#served = ''
     try {
       this.alike(kind)
     } catch (error) {

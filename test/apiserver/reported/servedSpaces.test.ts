@@ -1,6 +1,7 @@
 /** A space that is not known yet closes the view of several spaces for no other: it is left out until it is known. */
 import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
+import type { SpaceClusters } from '../../../src/apiserver/reported/reportedKinds.ts'
 import { ReportedNames } from '../../../src/apiserver/reported/reportedNames.ts'
 import { ReportedSources } from '../../../src/apiserver/reported/reportedSources.ts'
 import { ServedSpaces } from '../../../src/apiserver/reported/servedSpaces.ts'
@@ -112,6 +113,55 @@ t.test('a space that becomes known before the watch is held ends it, too', async
   set('b', [clusterOf('bern')])
   const ended = Promise.withResolvers<void>()
   const held = served.hold(KIND, ended.resolve, () => HELD)
+  await ended.promise
+  t.match(held.refusal, { reason: 'Expired' })
+  held.release()
+})
+
+t.test('a watch ends when a space has a further cluster that defines the kind otherwise', async t => {
+  const { places, set, deps } = world()
+  const onChange: ((space: string) => void)[] = []
+  let judged = Promise.withResolvers<void>()
+  const kinds = {
+    alike(spaces: readonly SpaceClusters[]) {
+      judged.resolve()
+      return spaces.filter(({ clusters }) => clusters.every(({ mailbox }) => mailbox !== 'other'))
+    },
+    onChange: (_kind: unknown, listener: (space: string) => void) => {
+      onChange.push(listener)
+      return () => {}
+    },
+  }
+  set('a', [clusterOf('paris')])
+  set('b', [clusterOf('bern')])
+  set('c', [])
+  const served = await ServedSpaces.of(new Set(['a', 'b']), { ...(deps as object), places, kinds } as never)
+  t.same(
+    served.alike(KIND).map(({ space }) => space),
+    ['a', 'b'],
+  )
+  const ended = Promise.withResolvers<void>()
+  judged = Promise.withResolvers()
+  const held = served.hold(KIND, ended.resolve, () => HELD)
+  const look = async (act: () => void): Promise<void> => {
+    judged = Promise.withResolvers()
+    act()
+    await judged.promise
+  }
+  await judged.promise
+  await look(() => onChange[0]!('paris'))
+  await look(() => set('b', [clusterOf('bern'), clusterOf('rome')]))
+  t.equal(held.refusal, undefined, 'all are alike')
+  judged = Promise.withResolvers<void>()
+  let isJudged = false
+  void judged.promise.then(() => {
+    isJudged = true
+  })
+  onChange[0]!('a space of others')
+  set('c', [clusterOf('other')])
+  await new Promise(resolve => setImmediate(resolve))
+  t.notOk(isJudged, 'definitions and clusters of others are no matter')
+  set('b', [clusterOf('bern'), clusterOf('turin', 'other')])
   await ended.promise
   t.match(held.refusal, { reason: 'Expired' })
   held.release()
