@@ -57,6 +57,7 @@ import { ClusterOutcomes } from './status/clusterOutcomes.ts'
 import { ClusterReports } from './status/clusterReports.ts'
 import { CopyMarks } from './status/copyMarks.ts'
 import { differingDefinitions } from './status/differingDefinitions.ts'
+import { DueObjects } from './status/dueObjects.ts'
 import { HoldReports } from './status/holdReports.ts'
 import { OutageEvents } from './status/outageEvents.ts'
 import type { PlacementOutcomeDeps } from './status/placementOutcome.ts'
@@ -264,6 +265,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     pathOf: space => places.pathOf(space),
   }
   const withheld = new WithheldStatuses(tasks, join)
+  const due = new DueObjects(tasks, join)
   const collectors = new Collectors(signals.spaceChanged)
   const log = new CrowdLog(logger, clock)
   const reports = new PlacementReports({
@@ -287,6 +289,8 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     }),
     retained,
     withheld,
+    due,
+    isUnread: name => readiness.awaitsMailbox(name),
     uncollected: (space, name) => collectors.problem(space, join.spec(space, name)?.collectors ?? []),
     definitions: (space, name) => differingDefinitions({ join, locations, mailbox }, space, name),
     outcomes: clusters,
@@ -336,6 +340,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     remarks,
     events,
     withheld,
+    due,
     turns,
     clock,
   })

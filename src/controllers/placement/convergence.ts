@@ -29,14 +29,26 @@ export class Convergence {
     const ticket = mailbox.changes.ticket(key)
     const result = await copies
       .reconcile(mailbox, key, decision)
+      .catch((error: unknown) => {
+        this.#looked(mailbox, key)
+        throw error
+      })
       .finally(() => copyChanged.send(mailbox.name, key, 'written'))
-    if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
+    if (result.behind || result.postponed || result.requeueAfterMs !== undefined) {
+      if (!result.postponed) this.#looked(mailbox, key)
+      return result
+    }
     const wasReportedBehind = mailbox.changes.wasReportedBehind(key)
     if (this.#isBehind(mailbox)) tasks.add({ type: 'cluster', mailbox: mailbox.name })
     if (ticket === undefined && !wasReportedBehind) return result
     if (ticket !== undefined) mailbox.changes.converged(key, ticket)
     copyChanged.send(mailbox.name, key, 'converged', result.claims)
     return result
+  }
+
+  /** A reason that an earlier run has reported may be gone, although the copy is not right. */
+  #looked(mailbox: Mailbox, key: string): void {
+    if (mailbox.changes.looked(key)) this.#deps.copyChanged.send(mailbox.name, key, 'remark')
   }
 
   /** Copies of one batch. */

@@ -28,6 +28,7 @@ import type { ObjectFact, WantedState } from '../join/workload.ts'
 import { executingCount, type Standing, type StandingInputs, standingOf } from '../mailboxes/copyOwnership.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
+import type { DueObjects } from '../status/dueObjects.ts'
 import type { WithheldStatuses } from '../status/withheldStatuses.ts'
 import { type Conflict, conflictText, remarkConflicts } from './conflicts.ts'
 import { StatusReturn } from './statusReturn.ts'
@@ -44,6 +45,7 @@ export interface FeedbackReconcilerDeps {
   remarks: Pick<Remarks, 'set' | 'end'>
   events: Pick<EventRecorder, 'record'>
   withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
+  due: Pick<DueObjects, 'judged' | 'forget'>
   turns: WorkTurns
   clock: Clock
 }
@@ -78,19 +80,29 @@ export class FeedbackReconciler {
   forget(space: string): void {
     this.#status.forget(space)
     this.#deps.withheld.forget(space)
+    this.#deps.due.forget(space)
   }
 
   async reconcile(space: string, key: string): Promise<ReconcileResult> {
-    const { join, sources, remarks, withheld } = this.#deps
+    const { join, withheld, due } = this.#deps
     const fact = join.fact(space, key)
     if (!fact) {
       this.#status.forgetObject(space, key)
       withheld.forgetObject(space, key)
+      due.judged(space, key)
       return {}
     }
     if (join.isUnsureOf(space, key)) return {} // told once it is known where it goes
     const waitMs = this.#status.waitMs(space, key)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
+    if (await this.#judge(space, fact)) due.judged(space, key)
+    return {}
+  }
+
+  /** Whether all is known. */
+  async #judge(space: string, fact: ObjectFact): Promise<boolean> {
+    const { join, sources, remarks, withheld } = this.#deps
+    const { key } = fact
     const wantedState = join.wantedState(space, key)
     const standing = standingOf(this.#deps, space, key)
     const { own, others, certain } = standing
@@ -99,9 +111,10 @@ export class FeedbackReconciler {
     const contested = { space, key, mailboxes: destinations.map(({ mailbox }) => mailbox) }
     if (others.length === 0 && certain) remarkConflicts(remarks, contested, [])
     if (!wantedState) withheld.set(space, fact, 0)
-    if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return {}
+    if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0)
+      return certain
     const object = await sources.read(space, fact)
-    if (!object) return {}
+    if (!object) return certain
     const found = await this.#conflictsOf({ space, fact, object, standing })
     if (certain) remarkConflicts(remarks, contested, found)
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
@@ -122,7 +135,7 @@ export class FeedbackReconciler {
           : own.length > 1 && (await this.#status.has(space, fact, own))
       withheld.set(space, fact, isWithheld ? own.length : 0)
     }
-    return {}
+    return certain
   }
 
   async #annotate(

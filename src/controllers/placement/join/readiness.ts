@@ -15,7 +15,10 @@ export interface ReadinessDeps {
   workloads: Workloads
   topology: Pick<Topology, 'holds' | 'holdsAny'>
   /** All that are ready. */
-  mailboxes: { all(): Iterable<{ readonly synced: boolean }> }
+  mailboxes: {
+    all(): Iterable<{ readonly synced: boolean }>
+    known(name: string): { readonly synced: boolean } | undefined
+  }
   tasks: Pick<Tasks, 'addAll'>
   known: Signals['known']
 }
@@ -55,6 +58,12 @@ export class Readiness {
     for (const { synced } of this.#deps.mailboxes.all()) if (!synced) return
     this.#isStartWhole = true
     this.#deps.known.send('start', '')
+  }
+
+  /** Whether a mailbox that may have existed at the start is not read yet. */
+  awaitsMailbox(name: string): boolean {
+    const mailbox = this.#deps.mailboxes.known(name)
+    return mailbox ? !mailbox.synced : !this.#workspacesSynced
   }
 
   get isTopologyWhole(): boolean {

@@ -50,7 +50,9 @@ export class MailboxTasks implements MailboxListener {
     this.#claimed(mailbox, (key, fact) => fact.namespace === namespace || key === own)
   }
 
+  /** Copies of a mailbox that is not known yet are all looked at once it is: one that is named before stays pending for ever. */
   #claimed(mailbox: Mailbox, isOne: (key: string, fact: ObjectFact) => boolean): void {
+    if (!mailbox.synced) return
     const tasks = claimedIn(mailbox.name, this.#join, isOne)
     this.#tasks.addAll(namedIn(mailbox, tasks, this.#pendingMarks), mailbox.name)
   }

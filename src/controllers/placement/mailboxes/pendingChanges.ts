@@ -23,6 +23,8 @@ export class PendingChanges {
   #behindSinceMs = 0
   /** Copies that may have to change, by the number of their newest naming, until each was looked at. */
   readonly #named = new Map<string, number>()
+  /** Those that were not looked at since. */
+  readonly #unlooked = new Set<string>()
   readonly #writing = new Set<string>()
   /** Copies that were reported behind although nothing had named them. */
   readonly #reportedBehind = new Set<string>()
@@ -40,6 +42,7 @@ export class PendingChanges {
 
   name(key: string): void {
     this.#named.set(key, ++this.#pendingMarks)
+    this.#unlooked.add(key)
     this.#timings?.named(key)
   }
 
@@ -52,7 +55,18 @@ export class PendingChanges {
   converged(key: string, ticket: number | undefined): void {
     if (this.#named.get(key) !== ticket) return
     this.#named.delete(key)
+    this.#unlooked.delete(key)
     this.#timings?.converged(key)
+  }
+
+  /** A look has found whether anything of the center keeps it from being right. Answers whether nobody had looked since it was named. */
+  looked(key: string): boolean {
+    return this.#unlooked.delete(key)
+  }
+
+  /** Copies that may have to change, and of which it is not known whether anything of the center keeps them from that. */
+  unlooked(): Iterable<string> {
+    return this.#unlooked
   }
 
   /** Counts a write of the desired content. */

@@ -23,6 +23,8 @@ export interface Findings {
   readonly associated: Reason | 'all' | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
+  /** An earlier run may know more reasons than this one has found so far. */
+  readonly isOpening: boolean
   /** Whether the placement selects an object, by key. */
   readonly isSelected: (key: string) => boolean
 }
@@ -35,7 +37,7 @@ export function conditionsFor(placement: KubeObject, findings: Findings, observe
 }
 
 function foundIn(
-  { stages, withheld, collected, definitions, associated, isFirst, isSelected }: Findings,
+  { stages, withheld, collected, definitions, associated, isFirst, isOpening, isSelected }: Findings,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
@@ -52,7 +54,12 @@ function foundIn(
   else if (!definitions && known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
   conditions.push(...wishCondition(STATUS_COLLECTED, collected, known))
   conditions.push(...wishCondition(ASSOCIATED_REPORTED, associated, known))
-  return conditions
+  return isOpening ? conditions.filter(one => !isUnproved(one, known(one.type))) : conditions
+}
+
+/** Whether a condition is better than the one before only as far as this run knows. */
+function isUnproved({ type, status, reason }: Condition, was: Record<string, unknown> | undefined): boolean {
+  return PROVED.has(type) && was?.status === 'False' && (status !== 'False' || reason === PROJECTING)
 }
 
 /** Condition of a wish that is fulfilled, or is not, or was made before. */
@@ -93,6 +100,8 @@ interface Wish {
 const STATUS_COLLECTED: Wish = { type: 'StatusCollected', all: 'AllCollected', none: 'NothingToCollect' }
 /** Whether all associated objects that a placement asks for are reported. */
 const ASSOCIATED_REPORTED: Wish = { type: 'AssociatedReported', all: 'AllReported', none: 'NothingAssociated' }
+/** Conditions that are `False` only where a reason is known. */
+const PROVED: ReadonlySet<string> = new Set(['Placed', 'Projected', 'Applied', 'Healthy', ASSOCIATED_REPORTED.type])
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }
 const DEFINITIONS_DIFFER = 'DefinitionsDiffer'
 const NONE_DIFFER: Condition = { type: DEFINITIONS_DIFFER, status: 'False', reason: 'DefinedAlike', message: '' }

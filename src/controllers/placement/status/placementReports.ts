@@ -25,6 +25,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
 import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import { associatedReport } from './associatedReport.ts'
+import type { DueObjects } from './dueObjects.ts'
 import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
@@ -49,7 +50,10 @@ export interface PlacementReportsDeps {
   holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
   retained: Pick<RetainedCopies, 'behindPauseOf'>
   /** Why objects have no status although the placement asks for it. */
-  withheld: Pick<WithheldStatuses, 'of' | 'judge' | 'isDue'>
+  withheld: Pick<WithheldStatuses, 'of'>
+  due: Pick<DueObjects, 'judge' | 'isDue' | 'forgetPlacement'>
+  /** Whether a mailbox may be there and is not read yet. */
+  isUnread: (mailbox: string) => boolean
   /** Why some of its StatusCollectors do not work. */
   uncollected: (space: string, placement: string) => Reason | undefined
   /** Kinds that it asks of clusters, and that these define otherwise. */
@@ -84,6 +88,8 @@ export class PlacementReports {
 
   /** By placement: the revision up to which content counts in the outcome that this run reported last. */
   readonly #reported = new Map<string, number>()
+  /** Placements of which this run knows as much as an earlier one. */
+  readonly #whole = new Set<string>()
   /** Placements with content that is not reported yet. */
   readonly #unreported = new Set<string>()
   #cancel: (() => void) | undefined
@@ -121,6 +127,8 @@ export class PlacementReports {
 
   forget(space: string, placement: string): void {
     this.#reported.delete(`${space} ${placement}`)
+    this.#whole.delete(`${space} ${placement}`)
+    this.#deps.due.forgetPlacement(space, placement)
     this.#unreported.delete(`${space} ${placement}`)
     this.#reportedEarly.get(space)?.delete(placement)
     this.#pace.forget(`${space} ${placement}`)
@@ -151,8 +159,8 @@ export class PlacementReports {
     const { join, allowances } = this.#deps
     const ways = join.waysOf(space, name)
     if (!ways || allowances.isUncertain(space)) return undefined
-    const withheld = this.#withheld(space, name)
     const isFirst = !this.#reported.has(`${space} ${name}`)
+    const isOpening = this.#isOpening(space, name, ways)
     // read before the count: another look reports what is taken in meanwhile
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
     const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
@@ -162,14 +170,14 @@ export class PlacementReports {
     const collected = collects ? (this.#deps.uncollected(space, name) ?? 'all') : undefined
     const definitions = this.#deps.definitions(space, name)
     const associated = this.#associated(space, name, ways, stages.outcome.full)
-    return { stages, withheld, collected, definitions, associated, isFirst, isSelected, content, generation }
+    return { stages, collected, definitions, associated, isFirst, isOpening, isSelected, content, generation }
   }
 
   #withheld(space: string, name: string): Reason | 'unknown' | undefined {
     const { join, withheld } = this.#deps
     const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
     if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
-    if (withheld.isDue(space, name)) return 'unknown'
+    if (this.#deps.due.isDue(space, name)) return 'unknown'
     return withheld.of(space, key => join.workload(space).names(name, key))
   }
 
@@ -290,6 +298,29 @@ export class PlacementReports {
     }
   }
 
+  /** Whether an earlier run may have found reasons that this one has not looked for yet. */
+  #isOpening(space: string, name: string, ways: Ways): boolean {
+    const { join, due, isUnread, outcomes } = this.#deps
+    if (this.#whole.has(`${space} ${name}`)) return false
+    if (due.isDue(space, name) || !outcomes.isNamed(space)) return true
+    const workload = join.workload(space)
+    for (const mailbox of ways.keys()) {
+      if (isUnread(mailbox) || !outcomes.isNamed(mailbox)) return true
+      for (const key of outcomes.mailbox(mailbox)?.changes.unlooked() ?? [])
+        if (workload.selects(name, key)) return true
+    }
+    return false
+  }
+
+  /** Objects are judged whose reasons an earlier run has reported, and that nothing else would look at. */
+  #judgeAnew(space: string, placement: KubeObject, { isFirst, stages }: Outcome): boolean {
+    const { name = '' } = placement.metadata
+    const has = (type: string, status: string) => conditionOf(placement, type)?.status === status
+    if (!isFirst || stages.nowhere || !(has(STATUS_WITHHELD, 'True') || has('Placed', 'False'))) return false
+    this.#deps.due.judge(space, name)
+    return this.#deps.due.isDue(space, name)
+  }
+
   async #report(space: string, name: string, { isKnown, hold, found }: Report): Promise<ReconcileResult> {
     const { client, join, clock, holds, events, outages } = this.#deps
     const api = client.in(space)
@@ -309,12 +340,14 @@ export class PlacementReports {
       const { broken } = found.stages.outcome
       // its newest spec may not be taken in yet
       const observedGeneration = Math.min(generation, found.generation ?? Number.POSITIVE_INFINITY)
-      const isJudged = !found.isFirst || conditionOf(placement, STATUS_WITHHELD)?.status !== 'True'
-      if (!isJudged) this.#deps.withheld.judge(space, name)
-      const findings = isJudged ? found : { ...found, withheld: this.#withheld(space, name) }
+      const isOpening = this.#judgeAnew(space, placement, found) || found.isOpening
+      if (!isOpening && join.spec(space, name)) this.#whole.add(`${space} ${name}`)
+      // what stays in clusters is not known at once, either
+      const stages = hold === 'unknown' ? { ...found.stages, stayingCopies: before } : found.stages
+      const findings = { ...found, stages, isOpening, withheld: this.#withheld(space, name) }
       conditions.unshift(...conditionsFor(placement, findings, observedGeneration))
       fields.broken = broken.length > 0 ? broken : null
-      Object.assign(fields, { observedGeneration, ...observedNow(placement, found) })
+      Object.assign(fields, { observedGeneration, ...observedNow(placement, findings) })
     }
     const options = { nowMs: clock.now(), fieldManager: FIELD_MANAGER }
     await writeStatus(api, [EDGE_PLACEMENTS, placement], { conditions, fields }, options)
@@ -347,16 +380,16 @@ interface Observed {
 /** It never goes back: this run has taken in all that an earlier run reported, deletions included. */
 function observedNow(
   { status, metadata }: KubeObject,
-  { content = 0, isFirst, stages }: Findings & Observed,
+  { content = 0, isFirst, isOpening, stages }: Findings & Observed,
 ): { observedResourceVersion?: string } {
   const reported = Number(at(status, 'observedResourceVersion') ?? 0)
   const before = reported <= Number(metadata.resourceVersion) ? reported : 0
-  // the first look of a run leaves conditions of before while it is not known what has to change
-  const now = isFirst && stages.outcome.projecting ? before : Math.max(before, content)
+  // conditions of before stay while it is not known what has to change, and what keeps it from that
+  const now = isOpening || (isFirst && stages.outcome.projecting) ? before : Math.max(before, content)
   return now > 0 ? { observedResourceVersion: String(now) } : {}
 }
 
-type Outcome = Findings & Observed
+type Outcome = Omit<Findings, 'withheld'> & Observed
 
 type Counts = Pick<RefusalCount, 'add'>
 type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]

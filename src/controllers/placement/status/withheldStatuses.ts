@@ -1,6 +1,6 @@
 /**
  * Statuses that a placement wants and cannot get: a kind whose statuses cannot be combined, in several clusters, or a status that an
- * author wrote. Kept while it lasts, for the EdgePlacement to report. After a start nothing is known until each object is judged.
+ * author wrote. Kept while it lasts, for the EdgePlacement to report.
  */
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
@@ -22,21 +22,18 @@ const MAX_KINDS = 5
 const MAX_LOOKS = 1000
 
 export class WithheldStatuses {
-  readonly #tasks: Pick<Tasks, 'report' | 'reports' | 'sources'>
+  readonly #tasks: Pick<Tasks, 'reports'>
   readonly #join: Pick<PlacementJoin, 'workload'>
   /** By space, then by resource key. */
   readonly #known = new Map<string, Map<string, OfKind>>()
-  /** By space, then by placement: objects that an earlier run reported on and this one has not judged. Empty sets are removed. */
-  readonly #due = new Map<string, Map<string, Set<string>>>()
 
-  constructor(tasks: Pick<Tasks, 'report' | 'reports' | 'sources'>, join: Pick<PlacementJoin, 'workload'>) {
+  constructor(tasks: Pick<Tasks, 'reports'>, join: Pick<PlacementJoin, 'workload'>) {
     this.#tasks = tasks
     this.#join = join
   }
 
   /** `clusters`: in how many the object is while its status is withheld, else 0. */
   set(space: string, { key, resource }: Pick<ObjectFact, 'key' | 'resource'>, clusters: number): void {
-    this.#judged(space, key)
     if (clusters === 0) {
       this.forgetObject(space, key)
       return
@@ -51,7 +48,6 @@ export class WithheldStatuses {
   }
 
   forgetObject(space: string, key: string): void {
-    this.#judged(space, key)
     const kinds = this.#known.get(space)
     const kind = resourceKey(parseObjectKey(key))
     const ofKind = kinds?.get(kind)
@@ -63,31 +59,6 @@ export class WithheldStatuses {
 
   forget(space: string): void {
     this.#known.delete(space)
-    this.#due.delete(space)
-  }
-
-  /** Judges all objects that a placement names; it is {@link isDue} until then, and is reported after. */
-  judge(space: string, placement: string): void {
-    const keys = new Set(this.#join.workload(space).namedBy(placement))
-    if (keys.size === 0) return
-    const due = this.#due.get(space) ?? new Map<string, Set<string>>()
-    this.#due.set(space, due.set(placement, keys))
-    this.#tasks.sources(space, [...keys])
-  }
-
-  /** Whether an earlier run may know more of the placement than this one. */
-  isDue(space: string, placement: string): boolean {
-    return this.#due.get(space)?.has(placement) ?? false
-  }
-
-  #judged(space: string, key: string): void {
-    const due = this.#due.get(space)
-    for (const [placement, keys] of due ?? []) {
-      if (!keys.delete(key) || keys.size > 0) continue
-      due?.delete(placement)
-      this.#tasks.report(space, placement)
-    }
-    if (due?.size === 0) this.#due.delete(space)
   }
 
   /** Withheld statuses of a space's objects that satisfy `has`, in words; `undefined`: none. */

@@ -9,7 +9,7 @@ function readinessOf(mailboxes: readonly { synced: boolean }[], startIsWhole: ()
     join: {} as never,
     workloads: {} as never,
     topology: { holds: () => false, holdsAny: false },
-    mailboxes: { all: () => mailboxes },
+    mailboxes: { all: () => mailboxes, known: () => undefined },
     tasks: { addAll: () => {} },
     known,
   })

@@ -8,7 +8,12 @@ import { silentLogger } from '../../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../../src/controllers/where-resolver/whereResolver.ts'
 import type { OutcomeState } from '../../../../src/placement/outcome/copyStates.ts'
 import type { Exception } from '../../../../src/placement/outcome/outcome.ts'
-import { EDGE_PLACEMENTS, LOCATIONS } from '../../../../src/placement/words/placement.ts'
+import {
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../../support/endlessTurns.ts'
 import { namespace } from '../fakeServer.ts'
@@ -147,6 +152,12 @@ export class SceneStage {
     await this.world.server.in(this.box(cluster)).update(SETS, { ...copy, status }, { subresource: 'status' })
   }
 
+  /** The syncer's part of its SyncerConfig's status. */
+  async syncerReports(cluster: ClusterName, status: object): Promise<void> {
+    const api = this.world.server.in(this.box(cluster))
+    await api.patch(SYNCER_CONFIGS, { name: SYNCER_CONFIG_NAME }, 'merge', { status }, { subresource: 'status' })
+  }
+
   /** The mailbox refuses each write from now on. */
   refuseWrites(cluster: ClusterName): void {
     this.#refusesWrites = true
@@ -165,6 +176,52 @@ export class SceneStage {
     await server.quiet()
     await this.clock.advance(6000)
     await server.quiet()
+  }
+
+  /**
+   * A new run of the translator, in which streams of `late` spaces come one after the other, behind the others. Nothing else changes.
+   * Answers with the conditions of placements that turned meanwhile. No syncer has reported to the new run at first, so that `Applied`
+   * and `Healthy` may be unknown until then.
+   */
+  async restart(late: readonly string[]): Promise<string[]> {
+    const { server } = this.world
+    const turned: string[] = []
+    const stop = new AbortController()
+    const before = new Map<string, string>()
+    for (const space of ['wds1', 'wds2'])
+      for (const name of server.names(space, EDGE_PLACEMENTS))
+        for (const { type, status } of conditionsIn(server.peek(space, EDGE_PLACEMENTS, name)))
+          before.set(`${space} ${name} ${type}`, status)
+    const watching = this.#watch(stop.signal, (id, { status, reason }) => {
+      const isSilent = reason === 'Stale' && / (Applied|Healthy)$/.test(id)
+      if (status !== before.get(id) && !isSilent) turned.push(`${id}: ${before.get(id)}, then ${status} ${reason}`)
+    })
+    await this.world.restart(async () => {
+      for (const space of late) server.stalled.add(space)
+    })
+    for (const space of [undefined, ...late]) {
+      if (space !== undefined) server.stalled.delete(space)
+      server.notify()
+      await server.quiet()
+      await this.clock.advance(2000)
+      await server.quiet()
+    }
+    await this.settle()
+    stop.abort()
+    await watching
+    return turned
+  }
+
+  async #watch(signal: AbortSignal, see: (id: string, condition: PlacementCondition) => void): Promise<void> {
+    const { server } = this.world
+    for await (const { events } of server.stream({
+      space: '*',
+      resources: [EDGE_PLACEMENTS],
+      after: server.revision,
+      signal,
+    }))
+      for (const { type, space, name, object } of events)
+        if (type !== 'DELETED') for (const one of conditionsIn(object)) see(`${space} ${name} ${one.type}`, one)
   }
 
   #say(name: ClusterName): void {
@@ -235,10 +292,22 @@ export class SceneStage {
 /** Lines by what they are about. */
 export type Picture = Record<string, readonly string[]>
 
+interface PlacementCondition {
+  type: string
+  status: string
+  reason: string
+  message: string
+  observedGeneration?: number
+}
+
 interface PlacementStatus {
-  conditions?: { type: string; status: string; reason: string; message: string; observedGeneration?: number }[]
+  conditions?: PlacementCondition[]
   counts?: Record<string, number>
   [field: string]: unknown
+}
+
+function conditionsIn(placement: KubeObject | undefined): readonly PlacementCondition[] {
+  return ((placement?.status ?? {}) as PlacementStatus).conditions ?? []
 }
 
 /** A line for each condition, one for the counts that are not 0, one for each other field. */

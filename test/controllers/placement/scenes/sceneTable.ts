@@ -13,6 +13,7 @@ import {
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   SYNC_TARGETS,
+  UPSYNC_FULL,
 } from '../../../../src/placement/words/placement.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { namespace } from '../fakeServer.ts'
@@ -215,6 +216,34 @@ export const MOVES: Readonly<Record<string, Move>> = {
     await s.edit({ downsync: [...ALL, { apiGroup: '', resources: ['namespaces'], objectNames: ['shop'] }] })
   },
   'the translator starts anew': s => s.world.restart(async () => {}),
+}
+
+/** Scenes that no recording has: conditions whose reasons a new run has to look for. */
+export const RESTARTED: Readonly<Record<string, Move>> = {
+  'the mailbox of florin has no room': async s => {
+    await s.edit({ upsync: [{ apiGroup: '', resources: ['events'], namespaces: ['*'], names: ['*'] }] })
+    await s.settle()
+    await s.syncerReports('florin', { refused: { count: 2, reasons: { [UPSYNC_FULL]: 2 }, objects: [] } })
+  },
+  'florin leaves associated objects out': async s => {
+    await s.inventory.patch(PLACEMENT_GRANTS, { name: 'wds1' }, 'merge', { spec: { associated: ['pods'] } })
+    await s.edit({ associated: { kinds: ['pods'] } })
+    await s.settle()
+    await s.syncerReports('florin', { associated: { leftOut: [], notAllowed: ['pods'] } })
+  },
+  'no status comes back of what is in several clusters': async s => {
+    await s.edit({ wantSingletonReportedState: true })
+    await s.settle()
+    for (const cluster of ['florin', 'guilder'] as const) await s.report(cluster, { replicas: 1 })
+  },
+  'a StatusCollector is missing': s => s.edit({ downsync: ALL.map(one => ({ ...one, statusCollectors: ['none'] })) }),
+  'an edit comes to one cluster at a time': async s => {
+    await s.edit({ rolloutStrategy: { type: 'Progressive', progressive: { maxConcurrency: 1 } } })
+    for (let i = 0; i < 4; i++) await s.settle()
+    await s.wds.patch(MAPS, at('a'), 'merge', { data: { v: '2' } })
+    s.clusters.florin.isCompared = false
+    s.clusters.guilder.isCompared = false
+  },
 }
 
 /** Chooses the pairs and triples. Another seed makes other scenes: record them anew. */

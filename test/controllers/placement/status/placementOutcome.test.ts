@@ -214,6 +214,7 @@ t.test('counts are sums', async () => {
           definitions: undefined,
           associated: undefined,
           isFirst: false,
+          isOpening: false,
           isSelected: () => true,
         }
         const conditions = conditionsFor(REFUSED_BEFORE, verdict, 1)

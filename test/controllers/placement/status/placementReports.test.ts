@@ -37,6 +37,7 @@ t.test('what is told while not all of the space is named is told once more when 
       pending: () => [],
       processed: () => {},
       isBehind: () => false,
+      unlooked: () => [],
       isPending: () => false,
     },
     refused: new Map(),
@@ -60,6 +61,8 @@ t.test('what is told while not all of the space is named is told once more when 
     holds: { waits: () => false, holdOf: () => undefined, conditions: () => [], reported: async () => {} },
     retained: { behindPauseOf: () => 0 },
     definitions: () => undefined,
+    due: { isDue: () => false },
+    isUnread: () => false,
     outcomes: {
       join,
       mailbox: () => mailbox,
