@@ -345,8 +345,7 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const page = readFileSync(join(ROOT, 'docs/answers.md'), 'utf8')
     for (const [, block = ''] of page.matchAll(/```sh\n(.*?)```/gs))
       t.match(await run(`set -e\n${block}`), { code: 0, err: /^(Warning: .*\n)*$/ })
-    const [, workflow = ''] = /```yaml\n(.*?)```/s.exec(page)!
-    const { steps } = parse(workflow).jobs.preview
+    const { steps } = parse(readFileSync(join(ROOT, 'deploy/github/preview.yml'), 'utf8')).jobs.preview
     const [, preview, , judge] = steps as { run: string }[]
     const output = join(dir, 'output')
     const env = `export GITHUB_WORKSPACE=$PWD RUNNER_TEMP=$PWD GITHUB_OUTPUT=${output} ORRERY_KUBECONFIG="$(cat mia)"`

@@ -7,6 +7,8 @@ import { keysPage } from './keys.ts'
 import { kindPages, kindsOf } from './kinds.ts'
 import { limitsPage } from './limits.ts'
 import { metricsPage } from './metrics.ts'
+import { priorityLevelsPage } from './priorityLevels.ts'
+import { servedPage } from './served.ts'
 import { statesPage } from './states.ts'
 
 /** By path below docs/reference. */
@@ -19,5 +21,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ['metrics.md', await metricsPage()],
     ['annotations.md', keysPage()],
     ['states.md', statesPage()],
+    ['served.md', servedPage()],
+    ['priority-levels.md', priorityLevelsPage()],
   ])
 }
