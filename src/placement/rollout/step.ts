@@ -4,8 +4,8 @@
  *
  * Groups come in their order and begun clusters before others. A cluster takes a slot from its beginning until its content has
  * been healthy for `minSuccessTime`. A failed one frees its slot and counts against `maxFailures`. A cluster that is away takes
- * no slot, counts for nothing and blocks nothing; it is planned like others once it is back. One that falls silent with the
- * revision is no such cluster: the revision may have cut it off. It keeps its slot, and fails at its deadline.
+ * no slot, counts for nothing and blocks nothing; it is planned like others once it is back. One that falls silent after it began
+ * is no such cluster: a revision may have cut it off. It keeps its slot over newer revisions, and fails at its deadline.
  */
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
@@ -25,7 +25,7 @@ export interface ClusterFacts {
   readonly content: ContentState
   /** Since when the content is so, by the center's clock. */
   readonly contentSinceMs: number
-  /** When its step to this revision began. */
+  /** When its step to its revision began, in this rollout or in one before, if it has not been done with that since. */
   readonly beganMs?: number | undefined
   /** Whether it was `Done` in an earlier step of this rollout. */
   readonly wasDone?: boolean
@@ -197,15 +197,18 @@ class Stepping {
     }
   }
 
-  /** A cluster that was done, and whose content is not healthy any more, begins anew. */
-  #beganMs({ wasDone, content, away, beganMs }: ClusterFacts, contentSinceMs: number): number | undefined {
+  /** A cluster that was done, and whose content is not healthy any more, begins anew. One that is well waits for its turn. */
+  #beganMs({ wasDone, content, away, beganMs, revision }: ClusterFacts, contentSinceMs: number): number | undefined {
     if (wasDone && content !== 'healthy' && !away) return contentSinceMs
+    if (revision !== this.#facts.target && content === 'healthy' && !away) return undefined
     return beganMs === undefined ? undefined : Math.min(beganMs, this.#facts.nowMs)
   }
 
-  /** Whether the revision may have cut it off. */
+  /** Whether its revision may have cut it off. On the way back to the finished revision such a cluster holds up no other. */
   #isCutOff({ isSilent, revision, beganMs, wasDone }: ClusterFacts): boolean {
-    return isSilent === true && revision === this.#facts.target && beganMs !== undefined && !wasDone
+    const { target, from } = this.#facts
+    if (isSilent !== true || beganMs === undefined || wasDone) return false
+    return revision === target || target !== from
   }
 
   #progress(cluster: ClusterFacts, contentSinceMs: number, beganMs = contentSinceMs): Progress {
@@ -214,8 +217,8 @@ class Stepping {
     const isCutOff = this.#isCutOff(cluster)
     if (away && !isCutOff) return 'away'
     if (revision !== target) {
-      const isHalfway = revision !== from && revision !== 0 && content !== 'healthy'
-      return isHalfway ? 'halfway' : 'planned'
+      const hasBegun = cluster.beganMs !== undefined || (revision !== from && revision !== 0)
+      return hasBegun && (content !== 'healthy' || isCutOff) ? 'halfway' : 'planned'
     }
     if (content === 'failed') return 'failed'
     if (content === 'healthy' && !isCutOff) {
@@ -328,7 +331,12 @@ class Stepping {
   #stateOf({ cluster, group, progress, contentSinceMs, beganMs }: Seen): ClusterStep {
     const { nowMs, paused, urgent, strategy } = this.#facts
     const name = strategy.groups[group]?.name ?? ''
-    if (this.#start.has(cluster.key)) return { ...SAID.running, group: name, contentSinceMs: nowMs, beganMs: nowMs }
+    if (this.#start.has(cluster.key)) {
+      // silence does not begin anew with each edit
+      const isSilent = this.#isCutOff(cluster)
+      const began = { group: name, contentSinceMs: nowMs, beganMs: isSilent ? beganMs : nowMs }
+      return { ...SAID.running, ...(isSilent && CUT_OFF.running), ...began }
+    }
     const kept = { group: name, contentSinceMs, beganMs }
     if (progress === 'away' && cluster.wasDone) return { ...DONE_AWAY, ...kept }
     if (!NOT_BEGUN.has(progress))

@@ -57,6 +57,8 @@ export interface Rollout {
   /** RFC 3339. */
   finishedAt: string
   clusters: ReadonlyMap<string, RolloutCluster>
+  /** Clusters of the rollout before, until the first step of this one is taken. */
+  former: ReadonlyMap<string, RolloutCluster>
 }
 
 /** A PlacementRollout, read. */
@@ -75,6 +77,7 @@ export function rolloutOf({ spec, status }: KubeObject): Rollout {
     message: str(status, 'message'),
     finishedAt: str(status, 'finishedAt'),
     clusters: new Map(clusters.map(cluster => [cluster.key, cluster])),
+    former: new Map(),
   }
 }
 

@@ -75,6 +75,7 @@ export class RolloutRunner {
     const object = await store.beginRollout(id, spec)
     placement.writtenRevision = Number(object.metadata.resourceVersion)
     const rollout: Rollout = { ...rolloutOf({ ...object, status: undefined }), state: isDone ? 'Done' : 'Running' }
+    if (before) rollout.former = before.clusters.size > 0 ? before.clusters : before.former
     placement.lastRun = run
     placement.isAllTouched = true
     if (isDone) {

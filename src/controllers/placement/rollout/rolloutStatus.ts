@@ -32,23 +32,34 @@ export interface SeenCluster {
 /** Clusters that left are listed up to so many: fleets that come and go fill no object. */
 const MAX_GONE = 100
 
-/** Whether a destination has other content than the clusters that wait for their turn. */
-function isMoved({ revision, from }: Rollout, has: number): boolean {
-  return has === revision || (has !== from && has !== 0)
+/** The last that is known of a cluster. A rollout goes on with those that the one before left halfway. */
+function lastOf({ clusters, former }: Rollout, { mailbox, revision }: Sight): RolloutCluster | undefined {
+  if (clusters.size > 0) return clusters.get(mailbox)
+  const left = former.get(mailbox)
+  const isOpen = left?.revision === revision && left.state !== 'Done' && left.state !== 'Skipped'
+  return isOpen && left.beganMs !== undefined ? left : undefined
+}
+
+/** Whether a destination has other content than the clusters that wait for their turn, or was not done with what it has. */
+function isMoved(rollout: Rollout, sight: Sight): boolean {
+  const { revision } = sight
+  if (revision === rollout.revision || (revision !== rollout.from && revision !== 0)) return true
+  const last = lastOf(rollout, sight)
+  return last?.revision === revision && last.beganMs !== undefined
 }
 
 /** Whether the content of a destination has to be looked at: the status says the rest. */
-export function looksAt(rollout: Rollout, { mailbox, revision, isTouched }: Sight): boolean {
-  return isMoved(rollout, revision) && (isTouched || rollout.clusters.get(mailbox)?.revision !== revision)
+export function looksAt(rollout: Rollout, sight: Sight): boolean {
+  return isMoved(rollout, sight) && (sight.isTouched || lastOf(rollout, sight)?.revision !== sight.revision)
 }
 
 /** `now`: what was found, of the content only where {@link looksAt} says so. */
 export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent, nowMs: number): SeenCluster {
   const { mailbox, name, inventory, labels, revision } = sight
-  const before = rollout.clusters.get(mailbox)
+  const before = lastOf(rollout, sight)
   // silence mends nothing
   const isFailure = now.isSilent === true && before?.content === 'failed' && before.revision === revision
-  const isKept = isMoved(rollout, revision) && (!looksAt(rollout, sight) || isFailure)
+  const isKept = isMoved(rollout, sight) && (!looksAt(rollout, sight) || isFailure)
   const content = isKept ? (before?.content ?? 'unknown') : now.content
   // after an absence it has its time anew
   const isSame = before?.content === content && before.revision === revision && before.isAway === now.isAway
@@ -67,7 +78,7 @@ export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent,
       away: now.isAway,
       ...(now.isSilent && { isSilent: true }),
     },
-    hasJoined: before?.hasJoined ?? rollout.clusters.size > 0,
+    hasJoined: rollout.clusters.get(mailbox)?.hasJoined ?? rollout.clusters.size > 0,
     detail: now.message,
     ...(kept !== undefined && { kept }),
   }

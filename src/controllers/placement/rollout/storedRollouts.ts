@@ -32,14 +32,16 @@ export function storedState(
   }
   // one that a revision supersedes stays in force until the rollout of that begins
   const isLive = wasLive || (newest?.state === 'Superseded' && newest.reason === NOT_STAGED)
-  const rollout = isLive || !isInForce ? undefined : newest
+  // one that another process began and did not write a step of has moved nothing
+  const written: Rollout['clusters'] = inOrder.findLast(({ clusters }) => clusters.size > 0)?.clusters ?? new Map()
+  const rollout = isLive || !isInForce || !newest ? undefined : { ...newest, former: written }
   return {
     lastRun: newest?.run ?? 0,
     finished: (newest?.state === 'Done' ? newest.revision : newest?.from) ?? 0,
     rolledBack,
     approved,
     rollout,
-    revisions: rollout && !isOver(rollout) ? revisionsOf(inOrder) : undefined,
+    revisions: rollout && !isOver(rollout) ? revisionsOf(written) : undefined,
   }
 }
 
@@ -48,11 +50,8 @@ function isOver({ state, revision, clusters }: Rollout): boolean {
   return state === 'Done' && [...clusters.values()].every(hasIt)
 }
 
-function revisionsOf(inOrder: readonly Rollout[]): ReadonlyMap<string, number> {
+function revisionsOf(clusters: Rollout['clusters']): ReadonlyMap<string, number> {
   const revisions = new Map<string, number>()
-  // one that another process began and did not write a step of has moved nothing
-  const written = inOrder.findLast(({ clusters }) => clusters.size > 0)
-  for (const { key, revision, state } of written?.clusters.values() ?? [])
-    if (state !== 'Skipped') revisions.set(key, revision)
+  for (const { key, revision, state } of clusters.values()) if (state !== 'Skipped') revisions.set(key, revision)
   return revisions
 }

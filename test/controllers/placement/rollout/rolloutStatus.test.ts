@@ -48,7 +48,12 @@ const sight = (mailbox: string, revision: number, isTouched = true): Sight => ({
 })
 
 t.test('content is looked at where the revision was begun and something changed', t => {
-  const running = rollout(1, 2, cluster('florin'), cluster('guilder', { revision: 1, state: 'Planned' }))
+  const running = rollout(
+    1,
+    2,
+    cluster('florin'),
+    cluster('guilder', { revision: 1, state: 'Planned', beganMs: undefined }),
+  )
   t.equal(looksAt(running, sight('florin', 2)), true)
   t.equal(looksAt(running, sight('florin', 2, false)), false, 'nothing changed')
   t.equal(looksAt(running, sight('florin', 3, false)), true, 'it has another revision than the status says')
@@ -81,6 +86,21 @@ t.test('a cluster that failed and falls silent has failed, and its message stays
     facts: { content: 'failed', isSilent: true },
     kept: 'refused: no',
   })
+  t.end()
+})
+
+t.test('a rollout goes on with clusters that the one before left halfway, and with no others', t => {
+  const left = [cluster('florin'), cluster('guilder', { state: 'Done' }), cluster('kyat', { state: 'Skipped' })]
+  const former = new Map(left.map(one => [one.key, one]))
+  const next: Rollout = { ...rollout(2, 3), former }
+  const began = (name: string, revision: number) =>
+    seenCluster(next, sight(name, revision), { ...AWAY, isSilent: true }, NOW).facts.beganMs
+  t.same([began('florin', 2), began('guilder', 2), began('kyat', 2)], [5, undefined, undefined])
+  t.equal(began('florin', 1), undefined, 'it has another revision now')
+  t.equal(looksAt(next, sight('florin', 2)), true, 'its content is looked at although it has the finished revision')
+  t.equal(looksAt(next, sight('guilder', 2)), false)
+  const later = { ...next, clusters: new Map([['kyat', cluster('kyat')]]) }
+  t.equal(seenCluster(later, sight('florin', 2), HEALTHY, NOW).facts.beganMs, undefined, 'it left, and joined anew')
   t.end()
 })
 

@@ -770,6 +770,42 @@ t.test('an edit that cuts off the first cluster does not reach the second, over 
   t.same([held('florin'), held('guilder')], ['2', '2'], 'once it is back the rollout goes on')
 })
 
+t.test('three edits in a row that cut clusters off reach one cluster only, over a restart, too', async t => {
+  const { wds, server, edit, pass, report, restart, outcomes, box, held, states } = await placed(t)
+  const cutOff = async () => {
+    outcomes().silent(box('florin'), 's')
+    await server.quiet()
+  }
+  await edit('page', '2')
+  await pass(3000)
+  await cutOff()
+  for (const value of ['3', '4']) {
+    await edit('page', value)
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], [value, '1'], 'who is cut off has the newest edit once it is back')
+  }
+  t.same(states(4), { rollout: 'Running', florin: 'Running', guilder: 'Planned' })
+  await restart(async () => {})
+  for (let i = 0; i < 4; i++) {
+    await report('guilder')
+    await pass(30_000)
+  }
+  await edit('page', '5')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['5', '1'])
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: true } })
+  await pass(3000)
+  t.equal(held('florin'), '5', 'the way back waits for no cluster that is silent')
+  t.equal(states(1).rollout, 'Done')
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: false } })
+  await pass(3000)
+  await report('florin')
+  await pass(3000)
+  await report('florin')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['5', '5'])
+})
+
 t.test('a cluster that fails and falls silent has failed', async t => {
   const { server, edit, pass, report, outcomes, box, held, states } = await placed(t, OTHER)
   await edit('page', 'bad')
