@@ -249,21 +249,22 @@ class Stepping {
   }
 
   #begin({ groups, members }: StageMembers, there: readonly Seen[]): void {
-    const { strategy, urgent } = this.#facts
+    const { strategy, urgent, target, from } = this.#facts
     const waiting = groups.flatMap(group => {
       const mine = members.filter(seen => seen.group === group && NOT_BEGUN.has(seen.progress))
       if (mine.length > 0 && !urgent) this.#held ??= this.#gate(group)
       return this.#held && !urgent ? [] : mine
     })
     const limit = urgent ? there.length : slotsOf(strategy, members.length, there.length)
-    let taken = there.filter(({ progress }) => TAKES_SLOT.has(progress)).length
-    // who was left halfway has the slot already
+    const count = (those: ReadonlySet<Progress>): number => there.filter(({ progress }) => those.has(progress)).length
+    let [taken, onTheirWay] = [count(TAKES_SLOT), count(ON_ITS_WAY)]
     for (const { cluster, progress } of waiting) {
-      if (progress === 'halfway') this.#start.add(cluster.key)
-      else if (taken < limit) {
-        taken++
-        this.#start.add(cluster.key)
-      }
+      // one that was left halfway has its slot already; content that was finished once may mend all of them together
+      const isMending = progress === 'halfway' && (target === from || onTheirWay < limit)
+      if (!isMending && taken >= limit) continue
+      if (progress !== 'halfway') taken++
+      onTheirWay++
+      this.#start.add(cluster.key)
     }
     // clusters that are halfway and not on turn yet must not stop what mends them
     const isAnyOnItsWay = this.#start.size > 0 || there.some(({ progress }) => ON_ITS_WAY.has(progress))

@@ -514,6 +514,20 @@ export const VECTORS: readonly Vector[] = [
     expect: { start: ['a', 'b'], verdict: 'running' },
   },
   {
+    name: 'an edit mends no more clusters at a time than asked',
+    strategy: progressive({ maxConcurrency: 2 }),
+    target: 3,
+    clusters: Object.fromEntries(['a', 'b', 'c', 'd'].map(name => [name, { has: [2, 'unknown', 5, 60] }])),
+    expect: { start: ['a', 'b'], verdict: 'running' },
+  },
+  {
+    name: 'the way back to the finished revision mends all that were left halfway together',
+    strategy: progressive({ maxConcurrency: 1 }),
+    target: 1,
+    clusters: Object.fromEntries(['a', 'b', 'c'].map(name => [name, { has: [2, 'failed', 5, 60] }])),
+    expect: { start: ['a', 'b', 'c'], verdict: 'running' },
+  },
+  {
     name: 'a cluster that an earlier edit broke, and that is well now, waits for its turn',
     strategy: progressive({ maxConcurrency: 1 }),
     target: 3,

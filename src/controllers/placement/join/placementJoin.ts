@@ -233,7 +233,18 @@ export class PlacementJoin extends PlacementProduct {
     return isStaged ? all.filter(mailbox => unstaged.has(mailbox)) : all
   }
 
-  /** An object of a space is gone, or another one has its name: no revision brings it any more. `revision`: as in {@link Workload.removeObject}. */
+  /** An object of a space came, or was made anew: revisions that have its name bring it. */
+  objectCame(id: string, key: string): void {
+    const space = this.spaces.get(id)
+    if (!space) return
+    for (const { name, stage } of space.leads.values()) {
+      if (!stage?.has(key)) continue
+      const touched = space.workload.dependents.with([key])
+      this.#signals.claimsChanged.send(id, this.#mailboxesOf(destinations(space, name)), touched)
+    }
+  }
+
+  /** An object of a space is gone: no revision brings it any more. `revision`: as in {@link Workload.removeObject}. */
   objectGone(id: string, key: string, revision = 0): void {
     const space = this.spaces.get(id)
     if (!space) return

@@ -43,7 +43,7 @@ export interface WorkloadsDeps {
   cache: ObjectCache
   /** Turns of the loop in which all their streams are taken in. */
   turns: WorkTurns
-  join: Pick<PlacementJoin, 'workload' | 'observed' | 'objectGone'>
+  join: Pick<PlacementJoin, 'workload' | 'observed' | 'objectGone' | 'objectCame'>
   kinds: Pick<ServedKinds, 'forget'>
   intakes: Pick<WaitingIntakes, 'ofSpace'>
   signals: Pick<Signals, 'known' | 'sourceChanged'>
@@ -154,7 +154,7 @@ export class Workloads {
     const before = workload.get(key)
     const wasPaused = before?.isPaused === true
     workload.setObject(fact)
-    if (before && before.uid !== fact.uid) join.objectGone(space, key, event.revision)
+    if (before?.uid !== fact.uid) join.objectCame(space, key)
     // not what was there before, nor what is noted on it
     const isNews = this.isSynced(space) && before?.isOld !== true && (before?.revision ?? 0) < event.revision
     if (isNews && workload.isSelected(key)) this.#deps.selected(event.revision)

@@ -1,6 +1,6 @@
 /**
- * Content of one revision, as destinations of a staged placement read it. An object that its space holds no more is not in it: a
- * deletion by name is obeyed at once, whatever revision a cluster has.
+ * Content of one revision, as destinations of a staged placement read it. An object whose name its space holds no more is not in it: a
+ * deletion by name is obeyed at once, whatever revision a cluster has. One that is made anew under the name is an edit like others.
  */
 import { resourceKey } from '../../../placement/words/names.ts'
 import type { LeadContent } from '../join/leadContent.ts'
@@ -19,7 +19,7 @@ export class RevisionContent implements LeadContent {
   readonly #live: Live
   readonly #uses: ReadonlySet<string>
   #byNamespace: ReadonlyMap<string, readonly string[]> | undefined
-  /** Facts of objects that are paused or handed over otherwise now: such marks stage nothing. */
+  /** Facts of objects that are paused, handed over or made anew since: that stages nothing. */
   readonly #marked = new WeakMap<ObjectFact, ObjectFact>()
 
   constructor(objects: ReadonlyMap<string, RevisedObject>, live: Live) {
@@ -31,8 +31,8 @@ export class RevisionContent implements LeadContent {
   get(key: string): ObjectFact | undefined {
     const fact = this.#objects.get(key)?.fact
     const live = fact && this.#live.get(key)
-    if (!live || live.uid !== fact.uid) return undefined
-    return live.isPaused === fact.isPaused && live.handOverTo === fact.handOverTo ? fact : this.#asMarked(fact, live)
+    if (!live) return undefined
+    return isMarkedAs(fact, live) ? fact : this.#asLive(fact, live)
   }
 
   /** An object as the revision has it, whether or not it is in the space. */
@@ -70,15 +70,19 @@ export class RevisionContent implements LeadContent {
     return this.#uses.size === 0
   }
 
-  #asMarked(fact: ObjectFact, live: ObjectFact): ObjectFact {
+  #asLive(fact: ObjectFact, live: ObjectFact): ObjectFact {
     const known = this.#marked.get(fact)
-    if (known && known.isPaused === live.isPaused && known.handOverTo === live.handOverTo) return known
+    if (known && isMarkedAs(known, live)) return known
     const { isPaused: _paused, handOverTo: _owner, ...rest } = fact
-    const { isPaused, handOverTo } = live
-    const marked = { ...rest, ...(isPaused && { isPaused }), ...(handOverTo && { handOverTo }) }
+    const { isPaused, handOverTo, uid } = live
+    const marked = { ...rest, uid, ...(isPaused && { isPaused }), ...(handOverTo && { handOverTo }) }
     this.#marked.set(fact, marked)
     return marked
   }
+}
+
+function isMarkedAs(fact: ObjectFact, live: ObjectFact): boolean {
+  return live.uid === fact.uid && live.isPaused === fact.isPaused && live.handOverTo === fact.handOverTo
 }
 
 function groupedByNamespace(objects: ReadonlyMap<string, RevisedObject>): ReadonlyMap<string, readonly string[]> {

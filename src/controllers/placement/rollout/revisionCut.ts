@@ -49,7 +49,7 @@ export async function cutRevision(
     if (fact.customizer !== '') references.add(fact.customizer)
     const before = rows.at(key, rows.newest)
     if (before) objects++
-    if (before?.seen === fact.revision && before.fact?.uid === fact.uid && before.implied === implied) continue
+    if (before?.seen === fact.revision && before.implied === implied) continue
     const object = await read(fact)
     // news of its end is on the way
     if (!object) continue
@@ -70,9 +70,8 @@ export async function cutRevision(
   return { contents, closed, objects, by: newestManager(contents) }
 }
 
-function isSame(row: ContentRow, { implied, resource, object }: Omit<NewContent, 'digest'>): boolean {
-  const uid = (row.fact?.uid ?? row.customizer?.metadata.uid) || ''
-  return row.implied === implied && row.resource.version === resource.version && uid === (object.metadata.uid ?? '')
+function isSame(row: ContentRow, { implied, resource }: Omit<NewContent, 'digest'>): boolean {
+  return row.implied === implied && row.resource.version === resource.version
 }
 
 /** Annotations that are for the present, whatever revision a cluster has. */

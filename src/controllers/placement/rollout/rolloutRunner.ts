@@ -118,8 +118,12 @@ export class RolloutRunner {
     let [rollout, found] = [before, stepOf(before, asked)]
     try {
       if (found.start.length > 0) {
-        // a pause counts from when it is written, and its event may be on the way
+        // a pause or a pin counts from when it is written, and its event may be on the way
         await this.refresh(placement)
+        if (placement.goal !== before.revision) {
+          placement.isAllTouched = true
+          return 0
+        }
         rollout = placement.rollout ?? before
         found = stepOf(rollout, asked)
       }

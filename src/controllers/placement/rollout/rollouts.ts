@@ -28,6 +28,8 @@ export interface RolloutsDeps extends RevisionMakerDeps, RolloutRunnerDeps, Clus
   isKnown: (space: string, name: string) => boolean
 }
 
+/** Revisions that are made at most while a placement becomes staged: then the next edit waits for its turn. */
+const MOST_CUTS = 5
 /** Looks at one placement are so far apart at least. */
 const APART_MS = 100
 /** A change of a copy that says nothing about its cluster. */
@@ -253,11 +255,16 @@ export class Rollouts {
   async #goStaged(placement: StagedPlacement): Promise<void> {
     const { join } = this.#deps
     const { id } = placement
-    if (placement.dueAtMs !== undefined && placement.problem === undefined) await this.#maker.make(placement)
-    // an older revision, or none, would take from the clusters what they have
-    if (placement.problem !== undefined) return
-    const { newest } = placement.rows
-    if (newest > 0) await this.#runner.begin(placement, newest, { isDone: true })
+    let newest = 0
+    // an edit that comes meanwhile is in the clusters already, and would be taken back there until its turn
+    for (let cuts = 0; placement.dueAtMs !== undefined && cuts < MOST_CUTS; cuts++) {
+      if (placement.problem === undefined) await this.#maker.make(placement)
+      // an older revision, or none, would take from the clusters what they have
+      if (placement.problem !== undefined) return
+      if (placement.rows.newest === newest) continue
+      newest = placement.rows.newest
+      await this.#runner.begin(placement, newest, { isDone: true })
+    }
     join.restage(id.space, id.name, () => {
       placement.isStaged = true
       placement.finished = newest

@@ -901,3 +901,71 @@ t.test('what people write of one placement looks at no other one', async t => {
   t.equal(states(2).rollout, 'Running')
   t.equal(rollout(2, 'ep.2'), undefined)
 })
+
+t.test(
+  'an object that is made anew keeps its earlier content where the new one waits, and an undo brings that back',
+  async t => {
+    const { wds, server, make, pass, report, held, restart } = await placed(t)
+    const ref = { namespace: 'commonstuff', name: 'page' }
+    await wds.delete(MAPS, ref)
+    await server.quiet()
+    t.same([held('florin'), held('guilder')], [undefined, undefined], 'a deletion is obeyed at once')
+    await make('page', '2')
+    await pass(200)
+    t.same([held('florin'), held('guilder')], ['1', '1'])
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['2', '1'])
+    const pin = (pinned: boolean) => wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned } })
+    await pin(true)
+    await report('florin')
+    await report('guilder')
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['1', '1'])
+    await restart(async () => {
+      await wds.delete(MAPS, ref)
+      await make('page', '3')
+    })
+    await report('florin')
+    await report('guilder')
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['1', '1'], 'a pin holds what is made anew, too')
+    await wds.delete(MAPS, ref)
+    await server.quiet()
+    t.same([held('florin'), held('guilder')], [undefined, undefined])
+    await make('page', '4')
+    await pass(3000)
+    await pin(false)
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['4', '1'])
+  },
+)
+
+t.test('an object that is made anew as it was makes no revision', async t => {
+  const { wds, server, make, pass, held } = await placed(t)
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await server.quiet()
+  await make('page', '1')
+  await pass(5000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.same(server.names('wds1', PLACEMENT_REVISIONS), ['ep.1'])
+})
+
+t.test('an edit that comes while a placement becomes staged is written once to each cluster', async t => {
+  const { server, box, stage, edit, pass, held, states } = await unstaged(t)
+  let edits = 0
+  let edited: Promise<void> | undefined
+  server.refuse = (_, verb, { resource }) => {
+    if (verb === 'create' && resource === 'placementcontents' && edits++ === 0) edited = edit('page', '2')
+  }
+  const writes = server.writes.length
+  await stage(ONE_BY_ONE)
+  await edited
+  await pass(30_000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  const mine = server.writes.slice(writes).filter(line => line.includes('configmaps') && !line.startsWith('wds1'))
+  t.same(
+    mine.sort(),
+    ['florin', 'guilder'].map(name => `${box(name as 'florin')} update configmaps commonstuff/page`).sort(),
+  )
+  t.equal(states(2).rollout, 'Done')
+})
