@@ -1,6 +1,6 @@
 /**
- * Content of one revision, as destinations of a staged placement read it. An object whose name its space holds no more is not in it: a
- * deletion by name is obeyed at once, whatever revision a cluster has. One that is made anew under the name is an edit like others.
+ * Content of one revision, as destinations of a staged placement read it. It has only objects whose names its space holds: a deletion
+ * by name is obeyed at once, in all clusters. An object that is made anew under its name is an edit like others.
  */
 import { resourceKey } from '../../../placement/words/names.ts'
 import type { LeadContent } from '../join/leadContent.ts'

@@ -256,15 +256,16 @@ export class Rollouts {
     const { join } = this.#deps
     const { id } = placement
     let newest = 0
+    let cuts = 0
     // an edit that comes meanwhile is in the clusters already, and would be taken back there until its turn
-    for (let cuts = 0; placement.dueAtMs !== undefined && cuts < MOST_CUTS; cuts++) {
-      if (placement.problem === undefined) await this.#maker.make(placement)
+    do {
+      if (placement.dueAtMs !== undefined && placement.problem === undefined) await this.#maker.make(placement)
       // an older revision, or none, would take from the clusters what they have
       if (placement.problem !== undefined) return
-      if (placement.rows.newest === newest) continue
+      if (placement.rows.newest === newest) break
       newest = placement.rows.newest
       await this.#runner.begin(placement, newest, { isDone: true })
-    }
+    } while (placement.dueAtMs !== undefined && ++cuts < MOST_CUTS)
     join.restage(id.space, id.name, () => {
       placement.isStaged = true
       placement.finished = newest
