@@ -203,7 +203,7 @@ const ROLES: Record<string, RoleSpec> = {
 
 /** Rights of `admin`, `edit` and `view` on Orrery's own kinds, each in a role of its own: Kubernetes' rules stay as they are. */
 /** `approve` and `expedite` are checked where a rollout is approved or hurried. */
-const OWN_VERBS = { read: READ, write: WRITE, approve: ['approve', 'expedite'] }
+const OWN_VERBS = { read: READ, write: WRITE, approve: ['approve', 'expedite'], ask: ['create'] }
 
 const OWN_KIND_ROLES: Record<string, RoleSpec> = Object.fromEntries(
   Object.entries(OWN_KIND_RIGHTS).map(([role, rights]) => [

@@ -6,9 +6,7 @@ import {
   type PlacementConsequence,
   type PlacementWrite,
   type PreviewReceiver,
-  type PreviewRequest,
   type PreviewSource,
-  type Previews,
 } from '../../placement/desks/placementPreview.ts'
 import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../placement/words/placement.ts'
 
@@ -41,7 +39,10 @@ export class PreviewInbox implements PreviewSource {
   }
 
   /** Runs `use` with who answers. @throws StatusError TooManyRequests, ServiceUnavailable */
-  async during<R>(space: string, use: (ask: (request: PreviewRequest) => Promise<Previews>) => Promise<R>): Promise<R> {
+  async during<R>(
+    space: string,
+    use: (receiver: Pick<PreviewReceiver, 'preview' | 'compare'>) => Promise<R>,
+  ): Promise<R> {
     const receiver = this.#receiver
     if (!receiver) throw new StatusError('ServiceUnavailable', 'the controller "placement" does not run here')
     const running = this.#running.get(space) ?? 0
@@ -49,7 +50,7 @@ export class PreviewInbox implements PreviewSource {
       const message = `${running} previews of this space are under way, of at most ${MAX_PREVIEWS_AT_ONCE}; try again`
       throw new StatusError('TooManyRequests', message, { retryAfterSeconds: RETRY_SECONDS })
     }
-    return await counted(this.#running, space, () => use(request => receiver.preview(request)))
+    return await counted(this.#running, space, () => use(receiver))
   }
 }
 

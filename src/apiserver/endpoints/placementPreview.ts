@@ -1,6 +1,7 @@
 /**
  * POST …/placementpreviews: what would change in which clusters if objects were written. Each is written as a dry run, in the name
  * of whoever asks, so that rights, defaults and refusals are those of the write itself. Then who places says where that would go.
+ * A question about revisions of a placement is answered with their difference, to whoever may get the objects.
  */
 import { resourceTypesOf } from '../../apimachinery/crd/crd.ts'
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
@@ -9,9 +10,10 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import { isCustomizer } from '../../placement/content/customizerRules.ts'
+import { namedIn, readRevisionsWish } from '../../placement/desks/comparedRevisions.ts'
 import {
   type PreviewedObject,
-  type PreviewRequest,
+  type RevisionsRequest,
   readLiveWish,
   readPreviewed,
 } from '../../placement/desks/placementPreview.ts'
@@ -44,16 +46,20 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
     requireKind(services, exchange, sent)
     const body = objectOf(sent, exchange.type)
     checkTypes(body, exchange.type)
-    const asked = readPreviewed(body.spec)
-    const live = readLiveWish(body.spec)
     const { space } = exchange
-    const status = await inbox.during(space, async ask => {
+    const mayGet: RevisionsRequest['mayGet'] = async (resource, place) =>
+      (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
+    const revisions = readRevisionsWish(body.spec)
+    for (const { namespace, name, ...kind } of revisions ? namedIn(revisions) : [])
+      await requireRight(services, exchange, { ...kind, version: '' }, { namespace, name, verb: 'get' })
+    const asked = revisions ? [] : readPreviewed(body.spec)
+    const live = readLiveWish(body.spec)
+    const status = await inbox.during(space, async receiver => {
+      if (revisions) return await receiver.compare({ ...revisions, space, mayGet, work: workOf(services, exchange) })
       const { objects, warnings } = await imagineAll(services, exchange, asked)
-      const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
-        (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
       // clusters may let us wait: who has gone keeps nobody else from asking
       const gone = live && goneSignal(exchange.answer)
-      const previews = await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
+      const previews = await receiver.preview({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
       return {
         objects: previews.objects.map((one, i) => ({
           ...one,

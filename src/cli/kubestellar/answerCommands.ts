@@ -59,7 +59,15 @@ export const ANSWER_COMMANDS: readonly PluginCommand[] = [
     summary: 'explain where an object of a workload space goes, where not and why, and what became of it',
     notes: `Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
 Exit codes: 0 it was answered, 1 there is no such object, or no answer.`,
-    flags: [...COMMON, NAMESPACE, SPACE, CLUSTER, WATCH, WIDE_OUTPUT],
+    flags: [
+      ...COMMON,
+      NAMESPACE,
+      SPACE,
+      CLUSTER,
+      flag('--at <revision>', 'in a revision of its placements: N, or PLACEMENT.N of one'),
+      WATCH,
+      WIDE_OUTPUT,
+    ],
     load: async () => (await import('./answers/why/whyCommand.ts')).whyCommand,
   },
   ...ASSOCIATED,
@@ -103,7 +111,7 @@ Exit codes: 0 it was answered, 1 there is no such object, or no answer.`,
     line: 'diff <object...>',
     summary: 'compare what clusters should have of an object with what they have now',
     notes: `Syncers read the present fields that the center sets in their clusters. Where none answers, and with --no-live, the last report
-stands, and the output says so. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`,
+stands, and the output says so. With --revision an EdgePlacement counts as all that it selects. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`,
     mistaken: TROUBLE,
     flags: [
       ...COMMON,
@@ -111,6 +119,7 @@ stands, and the output says so. Values of Secrets are shown as hashes. Exit code
       SPACE,
       CLUSTER,
       flag('--no-live', 'do not read the clusters: what their syncers last reported stands'),
+      flag('--revision <n>', 'compare a revision of its placements, or PLACEMENT.N, with the object now'),
       WIDE_OUTPUT,
     ],
     load: async () => (await import('./answers/preview/diffCommand.ts')).diffCommand,

@@ -5,6 +5,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORK_STATUSES } from '../words/placement.ts'
+import type { RevisionsWish } from './comparedRevisions.ts'
 
 export const PLACEMENT_PREVIEWS: GroupVersionResource = { ...WORK_STATUSES, resource: 'placementpreviews' }
 /** Objects of one preview. */
@@ -122,6 +123,8 @@ export interface ObjectPreview {
   readonly unknown?: string
   /** As the write would get them. */
   readonly warnings?: readonly string[]
+  /** In a comparison of revisions: the one since which it is as in the first of them. */
+  readonly revision?: number
 }
 
 /** A Location in a stage of a rollout. */
@@ -162,6 +165,9 @@ export interface Previews {
   readonly objects: readonly ObjectPreview[]
   /** One for each staged placement of which something changes, by name. */
   readonly rollouts: readonly RolloutPreview[]
+  /** Objects that differ and whoever asks may not get, and those beyond the bound of an answer. */
+  readonly hidden?: number
+  readonly more?: number
 }
 
 export interface PreviewedObject {
@@ -188,6 +194,12 @@ export interface PreviewRequest {
   readonly gone?: AbortSignal | undefined
   /** Between steps, when others are due. */
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
+}
+
+export interface RevisionsRequest extends RevisionsWish, Pick<PreviewRequest, 'work'> {
+  /** Id. */
+  readonly space: string
+  readonly mayGet: NonNullable<PreviewRequest['mayGet']>
 }
 
 /** An object that is about to be written. */
@@ -217,6 +229,8 @@ export interface PlacementConsequence {
 export interface PreviewReceiver {
   /** @throws StatusError ServiceUnavailable while not enough is known */
   preview(request: PreviewRequest): Promise<Previews>
+  /** @throws StatusError NotFound for a revision, ServiceUnavailable */
+  compare(request: RevisionsRequest): Promise<Previews>
   /** `undefined`: it is not known yet. */
   consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined>
   /** A fault for each parameter that no Location defines on which the space places, and each selector that none matches, as far as known. */

@@ -27,7 +27,7 @@ interface KindRights {
   readonly group: string
   /** With sub-resources. */
   readonly resources: readonly string[]
-  readonly verbs: 'read' | 'write' | 'approve'
+  readonly verbs: 'read' | 'write' | 'approve' | 'ask'
 }
 
 /** Written by the center alone. */
@@ -42,8 +42,9 @@ const WITH_STATUS: ReadonlySet<string> = new Set(
 /** By the role that they are added to. `edit` holds what `view` does, `admin` what `edit` does. */
 export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', readonly KindRights[]>> = {
   admin: [rights('write', CONSENT), rights('approve', [PLACEMENT_ROLLOUTS])],
-  edit: [rights('write', [...EDITED, ...STAGED, PLACEMENT_PREVIEWS])],
-  view: [rights('read', [...REPORTED, ...EDITED, ...STAGED, ...CONSENT])],
+  edit: [rights('write', [...EDITED, ...STAGED])],
+  // each object of a preview takes the rights of its own
+  view: [rights('read', [...REPORTED, ...EDITED, ...STAGED, ...CONSENT]), rights('ask', [PLACEMENT_PREVIEWS])],
 }
 
 function rights(verbs: KindRights['verbs'], kinds: readonly GroupResource[]): KindRights {

@@ -22,6 +22,7 @@ t.test('of what concerns them, and no more than a response has room for', async 
   t.equal(await warned(wds.post(MAPS, map('early', '%(a)'))), '', 'nobody places yet')
   server.desks.previews.deliverTo({
     preview: async () => ({ objects: [], rollouts: [] }),
+    compare: async () => ({ objects: [], rollouts: [] }),
     consequence: async () => undefined,
     locationFaults: async write => {
       asked.push(write)

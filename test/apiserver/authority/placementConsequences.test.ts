@@ -15,6 +15,7 @@ const asked: PlacementWrite[] = []
 let answer: () => Promise<PlacementConsequence | undefined> = async () => undefined
 server.desks.previews.deliverTo({
   preview: async () => ({ objects: [], rollouts: [] }),
+  compare: async () => ({ objects: [], rollouts: [] }),
   consequence: async write => {
     asked.push(write)
     return await answer()

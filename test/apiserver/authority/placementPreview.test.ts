@@ -8,6 +8,7 @@ import {
   type ObjectPreview,
   type PreviewRequest,
   type Previews,
+  type RevisionsRequest,
 } from '../../../src/placement/desks/placementPreview.ts'
 import { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
@@ -19,12 +20,14 @@ const id = await createSpace(api, 'team', 'workload')
 const team = api.in('root:team')
 const natured = { labels: { 'edge.kubestellar.io/natured': 'true' } }
 
+let roles = 0
 async function letIn(user: string, ...rules: object[]): Promise<void> {
-  const metadata = { name: user, ...natured }
+  const name = `${user}-${roles++}`
+  const metadata = { name, ...natured }
   const enters = { nonResourceURLs: ['/'], verbs: ['access'] }
   const asks = { apiGroups: ['edge.kubestellar.io'], resources: ['placementpreviews'], verbs: ['create'] }
   await team.ok(team.post(`${RBAC}/clusterroles`, { metadata, rules: [enters, asks, ...rules] }))
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: user }
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }]
   await team.ok(team.post(`${RBAC}/clusterrolebindings`, { metadata, roleRef, subjects }))
 }
@@ -48,6 +51,7 @@ const answering = {
     })
     return { objects, rollouts: [] }
   },
+  compare: async () => NOTHING,
   consequence: async () => undefined,
   locationFaults: async () => [],
 }
@@ -242,6 +246,41 @@ t.test('a bad question is refused with the place and the remedy, and a bad objec
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: { name: 'a' } }
   t.match(await ask(team, review), refused(400, /objects of kind TokenReview are not written/))
   t.same(asked, [])
+})
+
+t.test('a question about revisions takes the right to get them and the objects, and names a wrong field', async t => {
+  const compared: RevisionsRequest[] = []
+  const compare = async (request: RevisionsRequest) => {
+    compared.push(request)
+    return { ...NOTHING, hidden: 2 }
+  }
+  server.desks.previews.deliverTo({ ...answering, compare })
+  await letIn('alice', { apiGroups: ['edge.kubestellar.io'], resources: ['placementrevisions'], verbs: ['get'] })
+  const asks = (user: string, wish: unknown, more: object = {}) =>
+    team.as(user).post(PREVIEWS, { spec: { revisions: wish, ...more } })
+  const wish = { placement: 'web', from: 1, to: 2 }
+  t.match(await asks(BOB, wish), refused(403, /bob.* cannot get resource "placementrevisions"/))
+  t.match(await asks(ALICE, wish), { code: 201, body: { status: { hidden: 2, objects: [] } } })
+  const [request] = compared
+  t.match(request, { space: id, ...wish })
+  const here = { namespace: 'default', name: 'a' }
+  t.equal(await request!.mayGet({ group: '', version: 'v1', resource: 'configmaps' }, here), true)
+  t.equal(await request!.mayGet({ group: '', version: 'v1', resource: 'secrets' }, here), false, 'no Secret')
+  const named = (resource: string) => ({ ...wish, objects: [{ resource, ...here }] })
+  t.match(await asks(ALICE, named('configmaps')), { code: 201 })
+  t.match(await asks(ALICE, named('secrets')), refused(403, /cannot get resource "secrets"/))
+  for (const [bad, message] of [
+    [{ from: 1 }, /spec\.revisions\.placement: must name an EdgePlacement/],
+    [{ placement: 'web' }, /spec\.revisions\.from: must be the number/],
+    [{ placement: 'web', from: 0 }, /spec\.revisions\.from: must be the number of a revision where there is no/],
+    [{ placement: 'web', from: 1, to: -1 }, /spec\.revisions\.to: must be/],
+    [{ ...wish, objects: [] }, /spec\.revisions\.objects: must be a list of 1 to 1000/],
+    [{ ...wish, objects: [{ name: 'a' }] }, /spec\.revisions\.objects\[0\]: must have a resource/],
+  ] as const)
+    t.match(await asks(ALICE, bad), refused(400, message), JSON.stringify(bad))
+  t.match(await asks(ALICE, wish, { objects: [map('a')] }), refused(400, /spec\.revisions: goes without spec\.objects/))
+  t.equal(compared.length, 2)
+  server.desks.previews.deliverTo(answering)
 })
 
 t.test('few previews of one space are under way at a time', async t => {

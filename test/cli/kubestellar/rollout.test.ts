@@ -5,6 +5,7 @@ import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'
+import type { RevisionsRequest } from '../../../src/placement/desks/placementPreview.ts'
 import {
   EDGE_PLACEMENTS,
   PLACEMENT_LABEL,
@@ -20,14 +21,15 @@ const center = embeddedClient({ services, store, tree, component: 'placement-tra
 const admin = join(temporaryDir(t), 'admin')
 copyFileSync(server.kubeconfigPath, admin)
 
-async function ks(line: string, heard: (text: string) => void = () => {}) {
+const ks = (line: string, heard?: (text: string) => void) => typed(`rollout ${line}`, heard)
+async function typed(line: string, heard: (text: string) => void = () => {}) {
   const [out, err]: [string[], string[]] = [[], []]
   const said = (to: string[]) => (text: string) => {
     to.push(text)
     heard(text)
   }
   const terminal = { out: said(out), err: said(err) }
-  const args = [...`rollout ${line}`.split(' '), '--space', 'root:wmw1', '--kubeconfig', admin]
+  const args = [...line.split(' '), '--space', 'root:wmw1', '--kubeconfig', admin]
   return { code: await kubectlKubestellar(args, terminal), out, err }
 }
 
@@ -243,4 +245,87 @@ t.test('undo pins the last finished revision before this one, and unpin lifts it
   t.match(await ks('unpin web'), { code: 0, out: [/web\.1 unpinned/] })
   t.match(await ks('unpin web'), { code: 0, out: ['EdgePlacement "web" is pinned at no revision'] })
   t.match(await ks('undo api'), { code: 1, err: [/no revision before 1 was finished/] })
+})
+
+t.test('what a revision changed, what differs from it now, and who made an object as it was', async t => {
+  const asked: RevisionsRequest[] = []
+  const map = (page: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' }, data: { page } })
+  server.desks.previews.deliverTo({
+    preview: async () => ({ objects: [], rollouts: [] }),
+    consequence: async () => undefined,
+    locationFaults: async () => [],
+    compare: async request => {
+      asked.push(request)
+      const { objects, placement } = request
+      if (placement === 'api' && objects) return { objects: [], rollouts: [] }
+      const content = { before: map('one'), after: map('two') }
+      const groups = [{ action: 'Update' as const, count: 0, locations: [], ...content }]
+      const about = { group: '', resource: 'configmaps', kind: 'ConfigMap', namespace: 'shop', name: 'web' }
+      const found = { ...about, operation: 'unchanged' as const, placements: [placement], groups, revision: 1 }
+      return { objects: [found], rollouts: [], ...(!objects && { hidden: 2 }) }
+    },
+  })
+  await revise('api', 2)
+  t.match(await ks('history web --revision 3'), {
+    code: 0,
+    out: [
+      /^revision 3 of placement web, by editor-3, \w+ ago$/,
+      'Failed: it is Failed',
+      'configmaps "shop/web" differs',
+      '--- revision 2',
+      '+++ revision 3',
+      /^@@/,
+      /apiVersion/,
+      /data:/,
+      '-  page: one',
+      '+  page: two',
+    ],
+  })
+  t.match(asked.splice(0), [{ placement: 'web', from: 2, to: 3, objects: undefined }])
+  const whole = await typed('diff edgeplacement/web --revision 2')
+  t.equal(whole.code, 1)
+  t.match(whole.out, [
+    /^revision 2 of placement web, by editor-2, .* ago, and now$/,
+    /differs/,
+    '--- revision 2',
+    '+++ now',
+  ])
+  t.equal(whole.out.at(-1), '2 objects that you may not get may differ, too')
+  t.match(asked.splice(0), [{ placement: 'web', from: 2, to: undefined, objects: undefined }])
+  const one = await typed('diff configmap/web -n shop --revision 2')
+  t.match(one, { code: 1, out: [/^revision 2 of placement web/, 'configmaps "shop/web" differs'] })
+  const objects = [{ group: '', resource: 'configmaps', namespace: 'shop', name: 'web' }]
+  const both = ['api', 'web'].map(placement => ({ placement, from: 2, to: undefined, objects }))
+  t.match(asked.splice(0), both, 'a number is that of each placement')
+  t.match(await typed('diff configmap/web -n shop --revision web.2 -o name'), { code: 1, out: ['configmaps/web'] })
+  t.match(asked.splice(0), [{ placement: 'web', from: 2 }])
+  t.match(await typed('diff configmap/web -n shop --revision api.2'), { code: 2, err: [/is in no revision api\.2/] })
+  for (const [line, code, message] of [
+    ['diff configmap/web --revision 9', 2, /no placement here has a revision 9/],
+    ['diff edgeplacement/web --revision 9', 2, /"web" has no revision 9; it keeps 3, 2, 1/],
+    ['diff configmap/web --revision last', 2, /"last" is no revision: give its number, or PLACEMENT\.NUMBER/],
+    ['diff configmap/web --revision web.7', 2, /"web\.7" not found/],
+    ['diff configmap/web --revision 2 --cluster oslo', 2, /leave out --cluster/],
+    ['why configmap/web --at 9', 1, /no placement here has a revision 9/],
+    ['why configmap/web --at 2 --watch', 1, /leave out --watch/],
+    ['why configmap/web --at web.2 --cluster atlantis', 1, /no location called "atlantis"/],
+    ['rollout history web --revision 9', 1, /has no revision 9; it keeps 3, 2, 1/],
+  ] as const)
+    t.match(await typed(line), { code, err: [message] }, line)
+  asked.splice(0)
+  const { code, out } = await typed('why configmap/web -n shop --at web.2')
+  t.equal(code, 0)
+  t.match(out, [
+    /^configmaps "shop\/web" is in revision 2 of placement web by editor-2, \w+ ago, as revision 1 made it by editor-1, \w+ ago$/,
+    'it is otherwise now: kubectl kubestellar diff configmaps/web -n shop --revision web.2 shows how',
+    '',
+    /^placement web: revision 2 after 1 by editor-2/,
+    'Done: it is Done',
+  ])
+  t.match(JSON.parse((await typed('why configmap/web -n shop --at web.2 -o json')).out.join('')), {
+    kind: 'WhyAt',
+    revisions: [
+      { placement: 'web', revision: 2, by: 'editor-2', since: { revision: 1, by: 'editor-1', at: AT }, now: 'other' },
+    ],
+  })
 })

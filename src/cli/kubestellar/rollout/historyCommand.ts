@@ -1,21 +1,20 @@
-/** `kubectl kubestellar rollout history`: revisions of a placement and what became of them. */
+/** `kubectl kubestellar rollout history`: revisions of a placement and what became of them; with `--revision` what one of them changed. */
 import { at, num, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { SpaceClient } from '../../../client/client.ts'
 import { ANSWERS_VERSION, ago, type Cell, Footnotes, type Format, printDocument, table } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answers/answerSession.ts'
 import { textOptions } from '../answers/why/whyText.ts'
+import { compareRevisions, comparisonText, headOf, headText, noRevision, type RevisionHead } from './revisions.ts'
 import { noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
 interface HistoryOptions extends AnswerOptions {
   output?: Format
+  revision?: number
 }
 
-interface RevisionAnswer {
-  readonly revision: number
-  readonly by: string
-  /** RFC 3339. */
-  readonly at: string
+interface RevisionAnswer extends Omit<RevisionHead, 'placement'> {
   readonly objects: number
   readonly changed: readonly string[]
   readonly changedCount: number
@@ -34,8 +33,13 @@ export async function historyCommand(options: HistoryOptions, terminal: Terminal
     const { space } = asked
     const [revisions, rollouts] = await Promise.all([revisionsOf(space, placement), rolloutsOf(space, placement)])
     if (revisions.length === 0) return await noRollout(space, placement)
-    const answers = revisions.map(one => answerOf(one, rollouts))
     const format = options.output ?? 'text'
+    if (options.revision !== undefined) {
+      const found = revisions.find(one => revisionOf(one) === options.revision)
+      if (!found) throw noRevision(placement, options.revision, revisions)
+      return await printChanges({ space, found, rollouts, earlier: earlierThan(found, revisions) }, format, terminal)
+    }
+    const answers = revisions.map(one => answerOf(one, rollouts))
     if (format === 'name') for (const { metadata } of revisions) terminal.out(`placementrevision/${metadata.name}`)
     else if (format === 'json' || format === 'yaml') {
       const document = { apiVersion: ANSWERS_VERSION, kind: 'RolloutHistory', placement, revisions: answers }
@@ -44,14 +48,50 @@ export async function historyCommand(options: HistoryOptions, terminal: Terminal
   })
 }
 
+/** 0: none is kept. */
+function earlierThan(revision: KubeObject, all: readonly KubeObject[]): number {
+  return Math.max(0, ...all.map(revisionOf).filter(number => number < revisionOf(revision)))
+}
+
+interface Changes {
+  readonly space: SpaceClient
+  readonly found: KubeObject
+  readonly rollouts: readonly KubeObject[]
+  readonly earlier: number
+}
+
+/** The difference between a revision and the one before. */
+async function printChanges(
+  { space, found, rollouts, earlier }: Changes,
+  format: Format,
+  terminal: Terminal,
+): Promise<void> {
+  const head = headOf(found)
+  const { placement, revision } = head
+  const changes = await compareRevisions(space, { placement, from: earlier, to: revision })
+  if (format === 'json' || format === 'yaml') {
+    const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionChanges', ...head, after: earlier, ...changes }
+    return await printDocument(document, format, terminal)
+  }
+  if (format === 'name') {
+    for (const { group, resource, name } of changes.objects) terminal.out(`${resource}${group && `.${group}`}/${name}`)
+    return
+  }
+  const { state, message } = answerOf(found, rollouts)
+  const options = textOptions(format, terminal)
+  terminal.out(options.paint(headText(head, options.nowMs), 'bold'))
+  if (state !== '') terminal.out(`${state}${message && `: ${message}`}`)
+  if (earlier === 0 && revision > 1) terminal.out('no earlier revision is kept: all of it is shown')
+  const sides = [earlier === 0 ? 'nothing' : `revision ${earlier}`, `revision ${revision}`] as const
+  for (const line of comparisonText(changes, sides, options)) terminal.out(line)
+}
+
 function answerOf(revision: KubeObject, rollouts: readonly KubeObject[]): RevisionAnswer {
   const { spec } = revision
-  const number = revisionOf(revision)
-  const status = rollouts.find(one => revisionOf(one) === number)?.status
+  const { placement: _, ...head } = headOf(revision)
+  const status = rollouts.find(one => revisionOf(one) === head.revision)?.status
   return {
-    revision: number,
-    by: str(spec, 'by'),
-    at: str(spec, 'at'),
+    ...head,
     objects: num(spec, 'objects'),
     changed: strings(spec, 'changed'),
     changedCount: num(spec, 'changedCount'),

@@ -14,6 +14,7 @@ import type { Terminal } from '../../shell/terminal.ts'
 import { withSpace } from '../answers/answerSession.ts'
 import { checkObjectName } from '../arguments.ts'
 import type { CommonOptions } from '../sessions.ts'
+import { noRevision } from './revisions.ts'
 import { newestRollout, noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
 export interface ChangeOptions extends CommonOptions, ConfirmOptions {
@@ -151,8 +152,7 @@ async function pinAt(
   const wanted = revisions.find(one => revisionOf(one) === revision)
   if (!wanted) {
     if (revisions.length === 0) return await noRollout(space, placement)
-    const kept = revisions.map(revisionOf).join(', ')
-    throw new CommandError(`EdgePlacement "${placement}" has no revision ${revision}; it keeps ${kept}`)
+    throw noRevision(placement, revision, revisions)
   }
   const others = revisions.filter(one => one !== wanted && isPinned(one))
   if (isPinned(wanted) && others.length === 0) return [said(terminal, PLACEMENT_REVISIONS, wanted, 'already pinned')]

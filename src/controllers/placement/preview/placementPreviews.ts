@@ -29,6 +29,7 @@ import {
   type PreviewReceiver,
   type PreviewRequest,
   type Previews,
+  type RevisionsRequest,
 } from '../../../placement/desks/placementPreview.ts'
 import { isSystemObject } from '../../../placement/select/eligibility.ts'
 import { downsyncs } from '../../../placement/select/placementSpec.ts'
@@ -56,6 +57,7 @@ import { PreviewedClusters, type PreviewedClustersDeps } from './previewedCluste
 import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
+import { previewRevisions } from './previewRevisions.ts'
 import type { Imagined, Scene } from './previewScene.ts'
 import { type PreviewStagesDeps, previewStages } from './previewStages.ts'
 import { movedCopies, type TotalsDeps, totalsOf } from './previewTotals.ts'
@@ -111,6 +113,10 @@ export class PlacementPreviews implements PreviewReceiver {
       if (preview) previews.push(preview)
     }
     return { objects: previews, rollouts: await previewStages(this.#deps, scene, previews) }
+  }
+
+  async compare(request: RevisionsRequest): Promise<Previews> {
+    return await previewRevisions(this.#deps, request)
   }
 
   async consequence({ space, object }: PlacementWrite): Promise<PlacementConsequence | undefined> {

@@ -61,8 +61,8 @@ export class PreviewGroups {
     this.#digests = digests
   }
 
-  begin({ kind, apiVersion }: KubeObject): Finding {
-    const isSecret = kind === 'Secret' && apiVersion === 'v1'
+  begin(object: KubeObject): Finding {
+    const isSecret = isSecretObject(object)
     const found = new Map<string, Gathered>()
     const gather = (action: PreviewAction, way: Destination, why?: Reason, before?: Shown, after?: Shown): void => {
       // only our bookkeeping differs
@@ -89,6 +89,15 @@ export class PreviewGroups {
       },
       groups: () => [...found.values()].map(group => ({ ...group, locations: group.locations.sort(byName) })),
     }
+  }
+
+  /** An object at two times, wherever it goes. */
+  *compared({ before, after }: Content): Steps<PreviewGroup> {
+    const isSecret = isSecretObject((before ?? after)!)
+    const [then, now] = [yield* this.#shown(before, isSecret), yield* this.#shown(after, isSecret)]
+    const isSame = then?.digest === now?.digest
+    const action = isSame ? 'Unchanged' : then && now ? 'Update' : now ? 'Create' : 'Delete'
+    return { action, count: 0, locations: [], ...(!isSame && this.#content(then, now, 0)) }
   }
 
   #content(before: Shown | undefined, after: Shown | undefined, others: number): object {
@@ -145,6 +154,10 @@ export class PreviewGroups {
     }
     return hashed
   }
+}
+
+function isSecretObject({ kind, apiVersion }: KubeObject): boolean {
+  return kind === 'Secret' && apiVersion === 'v1'
 }
 
 /** Fields of the present copy that are left to its cluster stay there and are not shown. */

@@ -4,12 +4,13 @@
  */
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { CommandError } from '../../../shell/commandError.ts'
 import { ANSWERS_VERSION, Footnotes, type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { nameOfObject } from '../askedObject.ts'
 import type { Clusters } from '../clusters.ts'
-import { CHANGE, comparing, NO_CHANGE } from '../exitCodes.ts'
+import { CHANGE, comparing, NO_CHANGE, TROUBLE } from '../exitCodes.ts'
 import { clustersIn, type WhyAnswer, type WhyFacts, why } from '../why/why.ts'
 import { Question } from '../why/whyFacts.ts'
 import { clusterTable, messageIn, textOptions } from '../why/whyText.ts'
@@ -23,6 +24,8 @@ interface DiffOptions extends AnswerOptions {
   /** Whether clusters are read. Default: they are. */
   live?: boolean
   output?: Format
+  /** Beside which the object is compared, and nothing with clusters. */
+  revision?: string
 }
 
 interface DiffAnswer {
@@ -69,6 +72,13 @@ export async function diffCommand(options: DiffOptions, terminal: Terminal, ...a
   return await comparing(() =>
     withSpace(options, terminal, async asked => {
       await checkPlaces(asked, terminal)
+      const { revision, cluster, live, output } = options
+      if (revision !== undefined) {
+        if (cluster !== undefined || live === false)
+          throw new CommandError('--revision is about the space: leave out --cluster and --no-live', TROUBLE)
+        const { revisionDiff } = await import('../../rollout/revisionDiffCommand.ts')
+        return await revisionDiff(asked, { revision, ...(output && { output }) }, args, terminal)
+      }
       const question = await Question.of(asked, args, options.cluster)
       const facts = await question.facts()
       const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)

@@ -252,12 +252,15 @@ const LINES = 3
 const MAX_EDITS = 1000
 
 /** As `diff -u`, by YAML; nothing where neither side is known. */
-export function diffOf({ before, after }: Pick<GroupAnswer, 'before' | 'after'>): string[] {
+export function diffOf(
+  { before, after }: Pick<GroupAnswer, 'before' | 'after'>,
+  sides: readonly [string, string] = ['now', 'then'],
+): string[] {
   if (before === undefined && after === undefined) return []
   const options = { context: LINES, maxEditLength: MAX_EDITS }
   const [from, to] = [textOf(before), textOf(after)]
-  const patch: string | undefined = createTwoFilesPatch('now', 'then', from, to, '', '', options)
-  const text = patch ?? wholly(from, to)
+  const patch: string | undefined = createTwoFilesPatch(...sides, from, to, '', '', options)
+  const text = patch ?? wholly(from, to, sides)
   // the first line is a rule of equal signs
   return text
     .split('\n')
@@ -265,13 +268,13 @@ export function diffOf({ before, after }: Pick<GroupAnswer, 'before' | 'after'>)
     .map(line => (line.startsWith('---') || line.startsWith('+++') ? line.trimEnd() : line))
 }
 
-function wholly(from: string, to: string): string {
+function wholly(from: string, to: string, [one, other]: readonly [string, string]): string {
   const each = (text: string, mark: string) =>
     text
       .trimEnd()
       .split('\n')
       .map(line => `${mark}${line}`)
-  return ['--- now', '+++ then', ...each(from, '-'), ...each(to, '+')].join('\n')
+  return [`--- ${one}`, `+++ ${other}`, ...each(from, '-'), ...each(to, '+')].join('\n')
 }
 
 function textOf(value: unknown): string {

@@ -153,7 +153,8 @@ export function groupText(title: string, group: GroupAnswer, { wide, paint, word
   return isFolded ? lines : [...lines, ...diffOf(group).map(line => paint(line, colourOf(line)))]
 }
 
-function colourOf(line: string): Colour | undefined {
+/** Colour of a line of a diff. */
+export function colourOf(line: string): Colour | undefined {
   if (line.startsWith('---') || line.startsWith('+++')) return 'bold'
   if (line.startsWith('@@')) return 'dim'
   return line.startsWith('+') ? 'good' : line.startsWith('-') ? 'bad' : undefined

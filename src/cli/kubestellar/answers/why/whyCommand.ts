@@ -1,6 +1,7 @@
 /** `kubectl kubestellar why`: asks a workload space for the whole road of one of its objects. */
 
 import { systemClock } from '../../../../client/clock.ts'
+import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
@@ -12,6 +13,7 @@ import { Question } from './whyFacts.ts'
 import { textOptions, whyText } from './whyText.ts'
 
 interface WhyOptions extends AnswerOptions {
+  at?: string
   cluster?: string
   output?: Format
   watch?: boolean
@@ -20,6 +22,12 @@ interface WhyOptions extends AnswerOptions {
 export async function whyCommand(options: WhyOptions, terminal: Terminal, ...args: string[]): Promise<void> {
   await withSpace(options, terminal, async asked => {
     await checkPlaces(asked, terminal)
+    const { at, cluster, output } = options
+    if (at !== undefined) {
+      if (options.watch) throw new CommandError('a revision stays as it is: leave out --watch or --at')
+      const { whyAt } = await import('../../rollout/whyAtCommand.ts')
+      return await whyAt(asked, { at, cluster, output }, args, terminal)
+    }
     const question = await Question.of(asked, args, options.cluster)
     const answer = async () => {
       const explained = await namingCauses(why(await question.facts()), asked, args)

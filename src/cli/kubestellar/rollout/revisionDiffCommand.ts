@@ -1,0 +1,91 @@
+/** `kubectl kubestellar diff … --revision`: an object, or all of an EdgePlacement, in a revision and now. */
+import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import { ANSWERS_VERSION, type Format, printDocument } from '../../shell/output.ts'
+import type { Terminal } from '../../shell/terminal.ts'
+import type { Asked } from '../answers/answerSession.ts'
+import { nameOfObject, parseAsked, resolveKind } from '../answers/askedObject.ts'
+import { CHANGE, NO_CHANGE } from '../answers/exitCodes.ts'
+import { textOptions } from '../answers/why/whyText.ts'
+import {
+  type ComparisonAnswer,
+  compareRevisions,
+  comparisonText,
+  headOf,
+  headText,
+  namedRevisions,
+  noRevision,
+  type RevisionHead,
+} from './revisions.ts'
+import { revisionOf, revisionsOf } from './rollouts.ts'
+
+interface Compared extends RevisionHead, ComparisonAnswer {}
+
+export interface RevisionDiffOptions {
+  readonly revision: string
+  readonly output?: Format
+}
+
+/** Resolves to the exit code. */
+export async function revisionDiff(
+  asked: Asked,
+  { revision, output = 'text' }: RevisionDiffOptions,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { space } = asked
+  const { kind, name } = parseAsked(args)
+  const resource = resolveKind(kind, await space.discover())
+  const isPlacement = resource.group === EDGE_PLACEMENTS.group && resource.resource === EDGE_PLACEMENTS.resource
+  const compared = isPlacement
+    ? [await wholePlacement(asked, name, revision)]
+    : await oneObject(asked, { ...resource, namespace: resource.namespaced ? asked.namespace : '', name }, revision)
+  const differs = compared.some(
+    one => one.hidden + one.more > 0 || one.objects.some(({ action }) => action !== 'Unchanged'),
+  )
+  if (output === 'json' || output === 'yaml') {
+    const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionDiff', differs, revisions: compared }
+    await printDocument(document, output, terminal)
+  } else if (output === 'name') {
+    for (const { objects } of compared)
+      for (const { group, resource, name, action } of objects)
+        if (action !== 'Unchanged') terminal.out(`${resource}${group && `.${group}`}/${name}`)
+  } else {
+    const options = textOptions(output, terminal)
+    for (const one of compared) {
+      terminal.out(options.paint(`${headText(one, options.nowMs)}, and now`, 'bold'))
+      for (const line of comparisonText(one, [`revision ${one.revision}`, 'now'], options)) terminal.out(line)
+    }
+  }
+  return differs ? CHANGE : NO_CHANGE
+}
+
+async function wholePlacement({ space }: Asked, placement: string, revision: string): Promise<Compared> {
+  const all = await revisionsOf(space, placement)
+  const found = all.find(one => revision === String(revisionOf(one)) || revision === one.metadata.name)
+  if (!found) throw noRevision(placement, revision, all)
+  return { ...headOf(found), ...(await compareRevisions(space, { placement, from: revisionOf(found) })) }
+}
+
+interface Named {
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** In each placement whose revision has it. */
+async function oneObject({ space }: Asked, named: Named, revision: string): Promise<Compared[]> {
+  const { group, resource, namespace, name } = named
+  const objects = [{ group, resource, namespace, name }]
+  const compared: Compared[] = []
+  for (const one of await namedRevisions(space, revision)) {
+    const head = headOf(one)
+    const { placement, revision: from } = head
+    const comparison = await compareRevisions(space, { placement, from, objects })
+    if (comparison.objects.some(({ since }) => since !== undefined)) compared.push({ ...head, ...comparison })
+  }
+  if (compared.length > 0) return compared
+  const what = nameOfObject(named, namespace, name)
+  throw new CommandError(`${what} is in no revision ${revision} of a placement here`)
+}

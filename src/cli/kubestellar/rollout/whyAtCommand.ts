@@ -1,0 +1,107 @@
+/** `kubectl kubestellar why … --at`: an object in a revision of its placements, who made it so, and what became of the revision. */
+import { groupResourceName } from '../../../apimachinery/object.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import { ANSWERS_VERSION, ago, type Format, printDocument } from '../../shell/output.ts'
+import type { Terminal } from '../../shell/terminal.ts'
+import type { Asked } from '../answers/answerSession.ts'
+import { nameOfObject, parseAsked, resolveKind } from '../answers/askedObject.ts'
+import { textOptions } from '../answers/why/whyText.ts'
+import { compareRevisions, headOf, namedRevisions, type RevisionHead } from './revisions.ts'
+import { type RolloutAnswer, rolloutsAnswer, rolloutText } from './rolloutStatus.ts'
+import { placementOf, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
+
+export interface WhyAtOptions {
+  readonly at: string
+  readonly cluster?: string | undefined
+  readonly output?: Format | undefined
+}
+
+/** An object in one revision. */
+interface RevisedHead extends RevisionHead {
+  /** The revision that made it so. Its author and time are absent where it is kept no more. */
+  readonly since: { readonly revision: number; readonly by?: string; readonly at?: string }
+  /** `same`, `other` or `gone`. */
+  readonly now: string
+  readonly rollout?: RolloutAnswer
+}
+
+const NOW: Readonly<Record<string, string>> = { Unchanged: 'same', Update: 'other', Delete: 'gone' }
+
+export async function whyAt(
+  { space, namespace }: Asked,
+  { at, cluster, output = 'text' }: WhyAtOptions,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const { kind, name } = parseAsked(args)
+  const resource = resolveKind(kind, await space.discover())
+  const named = { namespace: resource.namespaced ? namespace : '', name }
+  const objects = [{ group: resource.group, resource: resource.resource, ...named }]
+  const revisions: RevisedHead[] = []
+  for (const revision of await namedRevisions(space, at)) {
+    const [placement, number] = [placementOf(revision), revisionOf(revision)]
+    const [found] = (await compareRevisions(space, { placement, from: number, objects })).objects
+    if (found?.since === undefined) continue
+    const [all, rollouts] = await Promise.all([revisionsOf(space, placement), rolloutsOf(space, placement)])
+    const made = all.find(one => revisionOf(one) === found.since)
+    const { by, at } = made ? headOf(made) : {}
+    const [rollout] = rolloutsAnswer(rollouts.filter(one => revisionOf(one) === number)).rollouts
+    revisions.push({
+      ...headOf(revision),
+      since: { revision: found.since, ...(by && { by }), ...(at && { at }) },
+      now: NOW[found.action] ?? found.action,
+      ...(rollout && { rollout: inCluster(rollout, cluster) }),
+    })
+  }
+  const what = nameOfObject(resource, named.namespace, name)
+  if (revisions.length === 0) throw new CommandError(`${what} is in no revision ${at} of a placement here`)
+  if (output === 'json' || output === 'yaml') {
+    const document = {
+      apiVersion: ANSWERS_VERSION,
+      kind: 'WhyAt',
+      object: { kind: resource.kind, ...objects[0]! },
+      revisions,
+    }
+    return await printDocument(document, output, terminal)
+  }
+  if (output === 'name') {
+    for (const { placement, revision } of revisions) terminal.out(`${placement}.${revision}`)
+    return
+  }
+  const options = textOptions(output, terminal)
+  const where = named.namespace === '' ? '' : ` -n ${named.namespace}`
+  const command = `kubectl kubestellar diff ${groupResourceName(resource)}/${name}${where}`
+  for (const [i, one] of revisions.entries()) {
+    if (i > 0) terminal.out('')
+    for (const line of sentences(what, one, { command, nowMs: options.nowMs })) terminal.out(line)
+    if (one.rollout) for (const line of ['', ...rolloutText(one.rollout, options)]) terminal.out(line)
+  }
+}
+
+function inCluster(rollout: RolloutAnswer, cluster: string | undefined): RolloutAnswer {
+  if (cluster === undefined) return rollout
+  const clusters = rollout.clusters.filter(({ location }) => location === cluster)
+  if (clusters.length > 0) return { ...rollout, clusters }
+  throw new CommandError(
+    `the rollout of revision ${rollout.revision} has no location called ${JSON.stringify(cluster)}`,
+  )
+}
+
+/** @param command shows the difference of a revision and now */
+function sentences(
+  what: string,
+  { placement, revision, by, at, since, now }: RevisedHead,
+  { command, nowMs }: { readonly command: string; readonly nowMs: number },
+): string[] {
+  const when = (time: string | undefined): string => (time ? `, ${ago(time, nowMs)} ago` : '')
+  const who = (name: string | undefined): string => (name ? ` by ${name}` : '')
+  const made =
+    since.revision === revision
+      ? 'which made it so'
+      : `as revision ${since.revision} made it${who(since.by)}${when(since.at)}`
+  const lines = [`${what} is in revision ${revision} of placement ${placement}${who(by)}${when(at)}, ${made}`]
+  if (now === 'same') lines.push('it is the same now')
+  if (now === 'gone') lines.push('it is not in this space any more')
+  if (now === 'other') lines.push(`it is otherwise now: ${command} --revision ${placement}.${revision} shows how`)
+  return lines
+}
