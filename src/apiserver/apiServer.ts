@@ -19,7 +19,9 @@ import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAdd
 import { ensurePki, type Pki, tlsOf } from './pki/ensurePki.ts'
 import { readNamedCertificate } from './pki/namedCertificate.ts'
 import { type ApiServerFace, serverParts } from './serverParts.ts'
+import { heapLimitBytes } from './shortage/memoryRoom.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
+import { defaultServerLimit, ServerLimits } from './spaces/serverLimits.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 
 export interface ApiServer extends ApiServerFace {
@@ -42,7 +44,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
-  const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
+  const limits = new ServerLimits({ ...defaultServerLimit(heapLimitBytes()), ...options.serverLimit }, log)
+  const budgets = new SpaceBudgets({ rooms, limits, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
   const work = new WorkTurns({ clock: () => performance.now(), pauseLimitMs: PAUSE_LIMIT_MS })
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const commitSeconds = new Distribution(COMMIT_BOUNDS)

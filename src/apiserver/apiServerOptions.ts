@@ -12,6 +12,7 @@ import type { CertificateFiles } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import type { Room } from './shortage/room.ts'
 import type { FirstObject } from './spaces/initialSpaces.ts'
+import type { ServerLimit } from './spaces/serverLimits.ts'
 
 /** The server behind a host cluster's kube-apiserver, beside its ordinary address. */
 export interface AggregatedOptions {
@@ -96,6 +97,8 @@ export interface ApiServerOptions {
   settings?: Readonly<Record<string, unknown>>
   /** Bytes that are kept free on the disk of the data dir; 0: it is not looked at. Default: see diskRoom.ts. */
   diskReserveBytes?: number | undefined
+  /** How much the server holds at most; `undefined` in it: as much as memory holds. Default: by the limit of the heap. */
+  serverLimit?: Partial<ServerLimit>
   /** Resources that may run short. Default: its memory and its disk. */
   rooms?: readonly Room[]
   /** Absent: it is behind no host. */

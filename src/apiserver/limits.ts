@@ -69,6 +69,7 @@ import * as selection from './registry/selection.ts'
 import * as views from './registry/views.ts'
 import * as diskRoom from './shortage/diskRoom.ts'
 import * as memoryRoom from './shortage/memoryRoom.ts'
+import * as serverLimits from './spaces/serverLimits.ts'
 import * as table from './tables/table.ts'
 
 export const LIMITS: Limits = {
@@ -250,6 +251,11 @@ export const LIMITS: Limits = {
       count(workspaces.MOST_LEVELS),
       '`403 Forbidden`. Those of an earlier release stay, and get no further ones below',
       'fixed; make them side by side',
+    ],
+    'objects; spaces of a server': [
+      `one for each ${bytes(serverLimits.HEAP_PER_OBJECT)} of the heap's limit; for each ${bytes(serverLimits.HEAP_PER_SPACE)}`,
+      '`403 Forbidden`: `the server holds as many … as it may`; [reported from 80 % on](../guard.md#budgets)',
+      '`--max-objects`, `--max-spaces`, or more heap',
     ],
     'heap that lives; memory of the machine or container': [
       `${memoryRoom.HEAP_SHORT * 100} % of the heap's limit; ${memoryRoom.MACHINE_SHORT * 100} % of the memory`,

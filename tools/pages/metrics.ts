@@ -15,7 +15,7 @@ import { cell, page, table } from './markdown.ts'
 export const SERVER_METRICS: readonly Metric[] = [
   ...storeMetrics({ revision: 0 }, { size: 0 }),
   ...writerMetrics({ counts: () => [] }, new Distribution([])),
-  ...budgetMetrics({ fullest: () => [], rooms: [] }),
+  ...budgetMetrics({ fullest: () => [], rooms: [], serverRatios: () => [] }),
   ...new CarryBoard().metrics(),
   ...threadMetrics({ size: 0, ended: { failed: 0, still: 0, behind: 0 } }),
   ...connectionMetrics({ size: 0, connections: 0, ended: () => 0 }),

@@ -83,10 +83,15 @@ export function oldLimitBytes(limitBytes: number, flags: string): number {
   return Math.max(limitBytes - young, limitBytes / 4)
 }
 
+/** Bytes that may live long in the heap of this process. */
+export function heapLimitBytes(): number {
+  const flags = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].join(' ')
+  return oldLimitBytes(getHeapStatistics().heap_size_limit, flags)
+}
+
 /** Reads this process's figures until `stop`. */
 export function memoryFigures(): { read: () => MemoryFigures; stop: () => void } {
-  const flags = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].join(' ')
-  const heapLimitBytes = oldLimitBytes(getHeapStatistics().heap_size_limit, flags)
+  const limitBytes = heapLimitBytes()
   const constrained = process.constrainedMemory()
   const machineBytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
   let [heapBytes, settledBytes] = [0, 0]
@@ -105,7 +110,7 @@ export function memoryFigures(): { read: () => MemoryFigures; stop: () => void }
       // what was collected since then was no full collection's to find
       return {
         heapBytes: Math.min(heapBytes, used),
-        heapLimitBytes,
+        heapLimitBytes: limitBytes,
         outsideBytes: Math.min(settledBytes || external, external),
         machineBytes,
       }

@@ -1,6 +1,7 @@
 /** Use and budget of a space and its children, for their administrators: `GET /clusters/<space>/budget`. */
 import type { SpaceBudget } from '../../placement/spaces/spaceBudget.ts'
 import type { Work } from '../../program/workTurns.ts'
+import type { ServerLimit } from './serverLimits.ts'
 import type { SpaceBudgets } from './spaceBudgets.ts'
 import type { Use } from './spaceUse.ts'
 import type { SpaceTree } from './tree.ts'
@@ -10,7 +11,7 @@ interface UsedBudget {
   /** With all that is below. */
   readonly used: Use
   /** An absent measure has no limit. */
-  readonly limits: SpaceBudget
+  readonly limits: SpaceBudget | ServerLimit
 }
 
 export interface BudgetDocument extends UsedBudget {
@@ -20,20 +21,14 @@ export interface BudgetDocument extends UsedBudget {
   readonly children: readonly (UsedBudget & { readonly name: string })[]
 }
 
-const NOTHING: Use = { objects: 0, bytes: 0, syncTargets: 0, carriedObjects: 0, carriedBytes: 0 }
-
 interface BudgetSources {
   tree: SpaceTree
-  budgets: Pick<SpaceBudgets, 'useOf'>
+  budgets: Pick<SpaceBudgets, 'usedOf'>
 }
 
 /** A {@link BudgetDocument} as JSON. A space may have tens of thousands of children: they are listed in slices. @throws Abandoned */
 export async function budgetText({ tree, budgets }: BudgetSources, space: string, work: Work): Promise<string> {
-  const of = (id: string): UsedBudget => ({
-    id,
-    used: { ...(budgets.useOf(id)?.all ?? NOTHING) },
-    limits: tree.get(id)?.budget ?? {},
-  })
+  const of = (id: string): UsedBudget => ({ id, ...budgets.usedOf(id) })
   const head = JSON.stringify({ kind: 'SpaceBudget', path: tree.pathOf(space) ?? space, ...of(space) })
   const children = [...tree.children(space)].sort((a, b) => (a.name < b.name ? -1 : 1))
   const parts: string[] = []

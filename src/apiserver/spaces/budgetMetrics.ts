@@ -10,7 +10,7 @@ const SPACES_SHOWN = 20
 
 type Used = ReturnType<SpaceBudgets['fullest']>[number]
 
-export function budgetMetrics(budgets: Pick<SpaceBudgets, 'fullest' | 'rooms'>): Metric[] {
+export function budgetMetrics(budgets: Pick<SpaceBudgets, 'fullest' | 'rooms' | 'serverRatios'>): Metric[] {
   const ofSpaces = (name: string, help: string, value: (used: Used) => number): Metric => ({
     name,
     help: `${help} The ${SPACES_SHOWN} spaces that have used most of their budgets are shown, with all below them.`,
@@ -22,6 +22,13 @@ export function budgetMetrics(budgets: Pick<SpaceBudgets, 'fullest' | 'rooms'>):
     ofSpaces('orrery_space_budget_used_ratio', 'Part of the budget that is used, 1: all.', ({ ratio }) => ratio),
     ofSpaces('orrery_space_objects', 'Objects.', ({ count }) => count.all.objects),
     ofSpaces('orrery_space_bytes', 'Bytes of objects.', ({ count }) => count.all.bytes),
+    {
+      name: 'orrery_server_limit_used_ratio',
+      help: "Part of the server's limit that is used. At 1 new ones are refused.",
+      type: 'gauge',
+      labels: { what: ['objects', 'spaces'] },
+      samples: () => budgets.serverRatios().map(([what, ratio]) => [{ what }, ratio]),
+    },
     {
       name: 'orrery_short',
       help: 'Whether growth is refused because the server is short of it: 0 no, 1 yes, 2 next to nothing is left.',

@@ -22,12 +22,15 @@ import type { Kin } from '../../storage/objectSlots.ts'
 import { mentions, sizeOf as textBytes } from '../../storage/sharedStored.ts'
 import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
 import type { Room } from '../shortage/room.ts'
-import { type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
+import { ratios, type ServerLimit, type ServerLimits, type ServerUse, serverUse } from './serverLimits.ts'
+import { NOTHING, type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
 import { ROOT, type SpaceTree } from './tree.ts'
 
 interface SpaceBudgetsOptions {
   /** Memory and disk of the server. */
   rooms?: readonly Room[]
+  /** Default: there is no limit. */
+  limits?: ServerLimits | undefined
   /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
   isCarried?: (head: string) => boolean
   /** Mark in the text of each such object; most others are recognized by its absence, without a look at their heads. Default: none. */
@@ -52,14 +55,18 @@ const SHORT_UPDATE_BYTES = 16 * 1024
 export class SpaceBudgets implements Budget {
   readonly #use = new SpaceUse()
   readonly rooms: readonly Room[]
+  readonly #limits: ServerLimits | undefined
   readonly #isCarriedHead: (head: string) => boolean
   readonly #carriedMark: string
   /** Absent while the store is opened, and where there are no spaces. */
   #tree: SpaceTree | undefined
+  /** The space that holds the mailboxes. */
+  #core = ''
   #serving = false
 
-  constructor({ rooms = [], isCarried = () => false, carriedMark = '' }: SpaceBudgetsOptions = {}) {
+  constructor({ rooms = [], limits, isCarried = () => false, carriedMark = '' }: SpaceBudgetsOptions = {}) {
     this.rooms = rooms
+    this.#limits = limits
     this.#isCarriedHead = isCarried
     this.#carriedMark = carriedMark
   }
@@ -69,6 +76,7 @@ export class SpaceBudgets implements Budget {
     this.#tree = tree
     const learn = (id: string): void => {
       this.#use.place(id, tree.get(id)?.parent)
+      if (tree.typeOf(id).name === 'core') this.#core = id
       this.#countCarried(id, store)
     }
     for (const { id } of tree.below(ROOT)) learn(id)
@@ -80,6 +88,7 @@ export class SpaceBudgets implements Budget {
   /** From now on shortages count, and what is written adds to them: what a start needs is what is kept free. */
   serve(): void {
     this.#serving = true
+    this.#limits?.report(this.#serverUse())
   }
 
   /** {@link SpaceTree.tenantOf}. */
@@ -103,6 +112,7 @@ export class SpaceBudgets implements Budget {
       more.carriedBytes = (is ? textBytes(now!) : 0) - (was ? textBytes(before!) : 0)
     }
     this.#use.add(key.space, more)
+    if (this.#serving && more.objects !== 0) this.#limits?.report(this.#serverUse())
     // what a start loads was written long ago
     const written = now ?? before
     const bytes = written === undefined ? 0 : textBytes(written)
@@ -126,12 +136,28 @@ export class SpaceBudgets implements Budget {
       const over = budget && exceeded(budget, at.all, more)
       if (over) return this.#refuse(key, at, budget, over, more[over] ?? 0)
     }
-    return isMailbox(this.#tree, key.space) ? this.#carriedRefusal(change, growth) : undefined
+    if (isMailbox(this.#tree, key.space)) return this.#carriedRefusal(change, growth)
+    // what is in no space, or in the core space, the server itself made
+    const isOwn = key.space === this.#core || this.#tree.get(key.space) === undefined
+    if (previous !== undefined || this.#limits === undefined || isOwn) return undefined
+    return this.#limits.refusal(key, this.#serverUse(), key.space === ROOT)
   }
 
   /** Content of a space, with all below it. */
   useOf(space: string): SpaceCount | undefined {
     return this.#use.get(space)
+  }
+
+  /** Use of a space, with all below it, and its limits. Those of the root are the server's. */
+  usedOf(space: string): { used: Use; limits: SpaceBudget | ServerLimit } {
+    const used = this.useOf(space)?.all ?? NOTHING
+    if (space !== ROOT || this.#limits === undefined) return { used, limits: this.#tree?.get(space)?.budget ?? {} }
+    return { used: { ...used, ...this.#serverUse() }, limits: this.#limits.limit }
+  }
+
+  /** Parts of the server's limits that are used. */
+  serverRatios(): [what: string, ratio: number][] {
+    return this.#limits === undefined ? [] : ratios(this.#serverUse(), this.#limits.limit)
   }
 
   /** The spaces that have used the greatest parts of their budgets, those first; at most so many. */
@@ -147,6 +173,10 @@ export class SpaceBudgets implements Budget {
       found.length = Math.min(found.length, count)
     }
     return found
+  }
+
+  #serverUse(): ServerUse {
+    return serverUse(this.#use.get(ROOT)?.all, this.#use.get(this.#core)?.all)
   }
 
   #shortage({ key, bytes, previous }: BudgetedChange, growth: number): Refusal | undefined {
@@ -253,12 +283,17 @@ function partOf(used: number, limit: number | undefined): number {
 }
 
 /** The amounts of so many objects of a kind that have so many bytes together. */
-function weighed(kind: Kind, objects: number, bytes: number): Pick<Use, 'objects' | 'bytes' | 'syncTargets'> {
+function weighed(
+  kind: Kind,
+  objects: number,
+  bytes: number,
+): Pick<Use, 'objects' | 'bytes' | 'syncTargets' | 'spaces'> {
   const weight = weightOf(kind)
   return {
     objects: objects * (1 + weight.objects),
     bytes: bytes * weight.times + objects * weight.bytes,
     syncTargets: objects * weight.syncTargets,
+    spaces: objects * weight.spaces,
   }
 }
 

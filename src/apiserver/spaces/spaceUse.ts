@@ -6,9 +6,13 @@ export interface Use {
   readonly objects: number
   readonly bytes: number
   readonly syncTargets: number
+  /** Those below it, and mailboxes, by their SyncTargets. */
+  readonly spaces: number
   readonly carriedObjects: number
   readonly carriedBytes: number
 }
+
+export const NOTHING: Use = { objects: 0, bytes: 0, syncTargets: 0, spaces: 0, carriedObjects: 0, carriedBytes: 0 }
 
 type Counters = { -readonly [measure in keyof Use]: number }
 
@@ -103,13 +107,14 @@ export class SpaceUse {
 }
 
 function zero(): Counters {
-  return { objects: 0, bytes: 0, syncTargets: 0, carriedObjects: 0, carriedBytes: 0 }
+  return { ...NOTHING }
 }
 
 function addTo(sum: Counters, more: Partial<Use>, sign: 1 | -1): void {
   sum.objects += sign * (more.objects ?? 0)
   sum.bytes += sign * (more.bytes ?? 0)
   sum.syncTargets += sign * (more.syncTargets ?? 0)
+  sum.spaces += sign * (more.spaces ?? 0)
   sum.carriedObjects += sign * (more.carriedObjects ?? 0)
   sum.carriedBytes += sign * (more.carriedBytes ?? 0)
 }

@@ -286,6 +286,17 @@ export const START: readonly Setting[] = [
     number: true,
   },
   {
+    flags: '--max-objects <n>',
+    description:
+      'objects that the server holds; beyond them new ones are refused, and from 80 % on the log and a metric report it. 0: no limit. Default: one for each 2 KiB of the heap. Four copies in mailboxes count as one',
+    number: true,
+  },
+  {
+    flags: '--max-spaces <n>',
+    description: 'the same of spaces, mailboxes too. Default: one for each 20 KiB of the heap',
+    number: true,
+  },
+  {
     flags: '--controllers <names...>',
     description: `controllers to run: "*" all, "foo" that one, "-foo" all but that one (give it as --controllers=*,-foo); default: *. All: ${CONTROLLER_NAMES.join(', ')}`,
     list: true,

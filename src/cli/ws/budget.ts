@@ -11,6 +11,8 @@ import type { Terminal } from '../shell/terminal.ts'
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
 /** Where there are any. */
 const FLEET_HEAD = ['SYNCTARGETS', 'LIMIT']
+/** In the root: the server has a limit. */
+const SERVER_HEAD = ['SPACES', 'LIMIT']
 
 export async function budgetCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
@@ -32,12 +34,18 @@ export async function budgetCommand(options: SessionOptions & DocumentOptions, t
     if (options.output !== undefined) return printDocument(document, options.output, terminal)
     const all = [document, ...children]
     const hasFleet = all.some(({ used }) => isRecord(used) && Number(used.syncTargets) > 0)
-    const rows = all.map((space, i) => rowOf(i === 0 ? '.' : String(space.name), space, hasFleet))
-    for (const line of columns([hasFleet ? [...HEAD, ...FLEET_HEAD] : HEAD, ...rows])) terminal.out(line)
+    const hasSpaces = isRecord(document.limits) && document.limits.spaces !== undefined
+    const rows = all.map((space, i) => rowOf(i === 0 ? '.' : String(space.name), space, { hasFleet, hasSpaces }))
+    const head = [...HEAD, ...(hasFleet ? FLEET_HEAD : []), ...(hasSpaces ? SERVER_HEAD : [])]
+    for (const line of columns([head, ...rows])) terminal.out(line)
   })
 }
 
-function rowOf(name: string, { used, limits }: Record<string, unknown>, hasFleet: boolean): string[] {
+function rowOf(
+  name: string,
+  { used, limits }: Record<string, unknown>,
+  { hasFleet, hasSpaces }: { hasFleet: boolean; hasSpaces: boolean },
+): string[] {
   const count = (of: unknown, measure: string, text: (amount: number) => string): string => {
     const amount = isRecord(of) ? of[measure] : undefined
     return typeof amount === 'number' ? text(amount) : '-'
@@ -47,7 +55,7 @@ function rowOf(name: string, { used, limits }: Record<string, unknown>, hasFleet
     count(limits, measure, limitText),
   ]
   const own = [...pair('objects', String), ...pair('bytes', roughBytes, bytesText), ...pair('carriedObjects', String)]
-  return [name, ...own, ...(hasFleet ? pair('syncTargets', String) : [])]
+  return [name, ...own, ...(hasFleet ? pair('syncTargets', String) : []), ...(hasSpaces ? pair('spaces', String) : [])]
 }
 
 /** Three digits or so are enough for who looks. */

@@ -2,8 +2,8 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { formatQuantity, parseQuantity, QUANTITY_SHAPE_MESSAGE, quantityValue } from '../../apimachinery/quantity.ts'
-import { CRDS, WORKSPACES } from '../../apimachinery/resources.ts'
-import { EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS } from '../words/placement.ts'
+import { CRDS, LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, LOCATIONS, PLACEMENT_CONTENTS, SLICES, SYNC_TARGETS } from '../words/placement.ts'
 
 /** Absent: as much as the server can hold. */
 export interface SpaceBudget {
@@ -77,14 +77,16 @@ export interface Weight {
   readonly bytes: number
   readonly objects: number
   readonly syncTargets: number
+  /** Spaces that come with it. */
+  readonly spaces: number
 }
 
-const PLAIN: Weight = { times: 1, bytes: 0, objects: 0, syncTargets: 0 }
+const PLAIN: Weight = { times: 1, bytes: 0, objects: 0, syncTargets: 0, spaces: 0 }
 const ADMISSION = 'admissionregistration.k8s.io'
 /** Kinds whose objects cost the server more memory than their text. */
 const WEIGHTS: readonly (readonly [GroupResource, Partial<Weight>])[] = [
-  [WORKSPACES, { bytes: WORKSPACE_OVERHEAD_BYTES }],
-  [SYNC_TARGETS, { bytes: MAILBOX_OVERHEAD_BYTES, objects: MAILBOX_OVERHEAD_OBJECTS, syncTargets: 1 }],
+  [WORKSPACES, { bytes: WORKSPACE_OVERHEAD_BYTES, spaces: 1 }],
+  [SYNC_TARGETS, { bytes: MAILBOX_OVERHEAD_BYTES, objects: MAILBOX_OVERHEAD_OBJECTS, syncTargets: 1, spaces: 1 }],
   [CRDS, { times: DEFINITION_TIMES }],
   [EDGE_PLACEMENTS, { times: PLACEMENT_TIMES }],
   [LOCATIONS, { times: PLACEMENT_TIMES }],
@@ -102,6 +104,19 @@ const BY_RESOURCE: ReadonlyMap<string, Weight & Pick<GroupResource, 'group'>> = 
 export function weightOf({ group, resource }: GroupResource): Weight {
   const weight = BY_RESOURCE.get(resource)
   return weight?.group === group ? weight : PLAIN
+}
+
+/** Kinds that the server makes of what others made: without them it neither goes on nor heals. */
+const OF_SERVER: readonly GroupResource[] = [
+  SLICES,
+  PLACEMENT_CONTENTS,
+  LOGICAL_CLUSTERS,
+  { group: 'coordination.k8s.io', resource: 'leases' },
+  { group: '', resource: 'events' },
+]
+
+export function isOfServer({ group, resource }: GroupResource): boolean {
+  return OF_SERVER.some(one => one.resource === resource && one.group === group)
 }
 
 /** Budget of a space of a type. The core space holds the mailboxes, which have budgets of their own. */

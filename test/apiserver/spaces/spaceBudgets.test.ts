@@ -293,13 +293,14 @@ t.test('only who may update Workspaces above sets a budget, as a whole number', 
   t.equal((await asAlice.patch(`${WORKSPACES}/modest`, 'merge', asked('modest', '1G'))).code, 403)
 })
 
-t.test('a restart counts the same, and the root has no budget', async t => {
+t.test('a restart counts the same, and the limits of the root are the server’s', async t => {
   const before = await budget(api)
-  t.match(before, { kind: 'SpaceBudget', path: 'root', limits: {} })
-  t.notOk(before.limits.objects)
+  t.match(before, { kind: 'SpaceBudget', path: 'root' })
+  t.strictSame(Object.keys(before.limits), ['objects', 'spaces'])
   const again = await started.restart()
   const after = await budget(again.api)
   t.same(after.children, before.children)
+  t.same(after.limits, before.limits)
   const workload = after.children.find(({ name }) => name === 'wmw1')
   t.match(workload, { limits: { objects: DEFAULT_SPACE_OBJECTS } })
   const { text } = await again.api.get('/metrics')

@@ -34,10 +34,10 @@ t.test('kubectl ws against a server, as a process and in that of the test', { ti
   const budget = await ws('budget --context root')
   t.match(budget, {
     code: 0,
-    out: /^NAME +OBJECTS +LIMIT +BYTES +LIMIT +UPSYNCED +LIMIT\n\. +\d+ +- +[\d.]+\w* +- +0 +-\n/,
+    out: /^NAME +OBJECTS +LIMIT +BYTES +LIMIT +UPSYNCED +LIMIT +SPACES +LIMIT\n\. +\d+ +\d+ +[\d.]+\w* +- +0 +- +\d+ +\d+\n/,
   })
   t.match(await ws('budget --context root -o name'), { code: 0, out: /^root\n(.*\n)*root:team(\n|$)/ })
-  t.match(budget.out, /^team +\d+ +200000 +[\d.]+Ki +1Gi +0 +-$/m)
+  t.match(budget.out, /^team +\d+ +200000 +[\d.]+Ki +1Gi +0 +- +2 +-$/m)
 
   // what only reads, or has a kubeconfig of its own, may run side by side
   const before = readFileSync(main, 'utf8')

@@ -11,6 +11,7 @@ import { embeddedClient } from '../../../apiserver/embedded/embeddedClient.ts'
 import { DEFAULT_IN_FLIGHT } from '../../../apiserver/flowcontrol/inFlight.ts'
 import type { CertificateFiles } from '../../../apiserver/pki/namedCertificate.ts'
 import { BOOTSTRAP } from '../../../apiserver/spaces/initialSpaces.ts'
+import type { ServerLimit } from '../../../apiserver/spaces/serverLimits.ts'
 import type { Client } from '../../../client/client.ts'
 import { systemClock } from '../../../client/clock.ts'
 import type { Logger } from '../../../client/logger.ts'
@@ -86,6 +87,10 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
       platform: process.platform,
     }),
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
+    serverLimit: {
+      ...limitOf('objects', settings.maxObjects as number | undefined),
+      ...limitOf('spaces', settings.maxSpaces as number | undefined),
+    },
     fairness: settings.enablePriorityAndFairness === true,
     build,
     settings: shownSettings(settings),
@@ -189,6 +194,11 @@ function internalAddress(text: string | undefined): { host: string; url: string 
 
 function reserveOf(mib: number | undefined): number | undefined {
   return mib === undefined ? undefined : mib * 1024 ** 2
+}
+
+/** Empty: as by default. */
+function limitOf(what: keyof ServerLimit, most: number | undefined): Partial<ServerLimit> {
+  return most === undefined ? {} : { [what]: most === 0 ? undefined : most }
 }
 
 function chosenOf(list: readonly string[] = ['*']): ReadonlySet<ControllerName> {
