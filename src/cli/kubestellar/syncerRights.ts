@@ -2,8 +2,8 @@
  * The rights of a syncer in its cluster, made from what the cluster's owner allows it. RBAC knows no patterns of names and no "kinds
  * without a namespace". Where it lacks an exact rule it grants more, and the syncer itself keeps to the lists. Pure.
  */
-import type { KubeObject } from '../../apimachinery/object.ts'
-import { OWNER_KINDS } from '../../placement/associated/associated.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { isAssociable, OWNER_KINDS } from '../../placement/associated/associated.ts'
 import { CLUSTER_RECORD } from '../../placement/words/placement.ts'
 import type { AllowLists } from '../../syncer/mailbox/clusterAllowance.ts'
 import { CommandError } from '../shell/commandError.ts'
@@ -49,9 +49,18 @@ export function syncerRules(limits: SyncerLimits): Rule[] {
   ]
 }
 
-/** Kinds that are read to report them, with those that lead from them to copies. */
+/** Kinds that are read to report them, with those that lead from them to copies. @throws CommandError for what never comes up */
 function reported(associated: readonly string[]): { group: string; resource: string }[] {
-  return [...associated.map(pattern => kindOf('--associated-kinds', pattern)), ...OWNER_KINDS]
+  const kinds = associated.map(pattern => kindOf('--associated-kinds', pattern))
+  for (const kind of kinds) {
+    if (kind.group === '*')
+      throw new CommandError(
+        '--associated-kinds: a ClusterRole that reads all kinds reads Secrets; name them, as in pods,events,*.apps,*.batch',
+      )
+    if (!isAssociable(kind))
+      throw new CommandError(`--associated-kinds: ${groupResourceName(kind)} are never reported; leave them out`)
+  }
+  return [...kinds, ...OWNER_KINDS]
 }
 
 /** Role and RoleBinding for what the syncer keeps in the cluster about itself; a ClusterRole would grant it everywhere. */

@@ -64,11 +64,21 @@ export function isUpsyncFull({ status }: KubeObject): boolean {
   return Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
 }
 
-/** How many objects that belong to a placement were left out: for want of room, or because its Events are older than others. */
-export interface AssociatedReport {
+/** Causes why an object that belongs to a placement stays in its cluster, as counts of them are named. */
+export type LeftOutCause =
+  /** Want of room. */
+  | 'leftOut'
+  /** Its object has enough newer Events. */
+  | 'olderEvents'
+  /** The mailbox does not define its kind, or refuses the object. */
+  | 'notTaken'
+  /** The syncer's flags leave out its namespace. */
+  | 'notAllowed'
+
+/** How many objects that belong to a placement are left out, by cause. */
+export interface AssociatedReport extends Readonly<Record<LeftOutCause, number>> {
   readonly space: string
   readonly placement: string
-  readonly leftOut: number
 }
 
 /** The part of a SyncerConfig's status about associated objects. */
@@ -86,6 +96,9 @@ export function associatedStatus({ status }: KubeObject): AssociatedStatus {
       space: str(one.space),
       placement: str(one.placement),
       leftOut: Number(one.leftOut) || 0,
+      olderEvents: Number(one.olderEvents) || 0,
+      notTaken: Number(one.notTaken) || 0,
+      notAllowed: Number(one.notAllowed) || 0,
     })),
     notAllowed: strings(at(status, 'associated', 'notAllowed')),
   }

@@ -23,12 +23,20 @@ export function associatedCopy(
 ): AssociatedCopy {
   const whole = upsyncCopy(live, apiVersion)
   const { metadata } = whole
-  const annotations = full ? metadata.annotations : upsyncedMark(metadata.annotations)
-  const marked = { ...metadata, annotations: { ...annotations, [ASSOCIATED_WITH]: JSON.stringify(account) } }
+  const kept = full ? whole : { metadata: { annotations: upsyncedMark(metadata.annotations) } }
+  const marked = { ...metadata, annotations: withAccount(kept, account) }
   if (full || isEvent(live)) return { copy: { ...whole, metadata: marked }, status: live.status }
   const { kind, spec } = whole
   const copy = { apiVersion, kind, metadata: marked, ...(isRecord(spec) && { spec: specOf(kind, spec) }) }
   return { copy, status: kind === 'Pod' && isRecord(live.status) ? podStatus(live.status) : live.status }
+}
+
+/** Annotations of a copy, with the account of its association. */
+export function withAccount(
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  account: AssociatedWith,
+): Record<string, string> {
+  return { ...metadata.annotations, [ASSOCIATED_WITH]: JSON.stringify(account) }
 }
 
 /** An Event has no spec, and is short. */

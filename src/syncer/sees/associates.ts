@@ -193,6 +193,14 @@ export class Associates {
     return this.#deps.placed(root) !== undefined
   }
 
+  /** Objects of the mailbox that belong to copies, each with the space of its copy. */
+  *carried(): Generator<{ key: SyncKey; space: string }> {
+    for (const [copy, keys] of this.#carried) {
+      const root = this.#roots.get(keyText(parseObjectKey(copy)))
+      if (root) for (const key of keys.values()) yield { key, space: root.space }
+    }
+  }
+
   /** The copy that a carried object belongs to, where it asks for the kind. */
   asker(key: SyncKey, carried: Readonly<KubeObject>): SyncKey | undefined {
     const account = associatedWith(carried)

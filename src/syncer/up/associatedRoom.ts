@@ -1,11 +1,11 @@
 /**
  * Room for associated objects: so many objects and bytes for each placement, and writes at a steady pace. First come, first served;
- * those that find no room are counted.
+ * those that find no room are counted. Objects that an earlier run carried up keep theirs.
  */
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import { Rate } from '../../client/rate.ts'
 import { MAX_ASSOCIATED, MAX_ASSOCIATED_BYTES } from '../../placement/associated/associated.ts'
-import type { AssociatedReport } from '../../placement/desks/syncerConfig.ts'
+import type { AssociatedReport, LeftOutCause } from '../../placement/desks/syncerConfig.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 /** A placement of a space. */
@@ -16,7 +16,7 @@ export interface Charged {
 
 interface Share extends Charged {
   readonly bytes: Map<string, number>
-  readonly leftOut: Set<string>
+  readonly leftOut: Map<string, LeftOutCause>
   /** Those of them that wait for room, in turns. */
   readonly waiting: Map<string, SyncKey>
   total: number
@@ -49,11 +49,20 @@ export class AssociatedRoom {
 
   /** Whether an object may have room, before its size is known. It waits for room otherwise. */
   hasRoom(charged: Charged, key: SyncKey): boolean {
-    const { bytes, total, refused } = this.#share(charged)
-    if (bytes.has(keyText(key))) return true
-    const isFull = bytes.size >= MAX_ASSOCIATED || (refused !== undefined && total + refused > MAX_ASSOCIATED_BYTES)
-    if (isFull) this.#wait(charged, key)
-    return !isFull
+    const share = this.#share(charged)
+    if (share.bytes.has(keyText(key)) || !isFull(share)) return true
+    this.#wait(charged, key)
+    return false
+  }
+
+  /** An object of the mailbox has its room, whatever else has come since. */
+  reserve(charged: Charged, key: SyncKey, bytes: number): void {
+    const id = keyText(key)
+    if (this.#shareOf.has(id)) return
+    const share = this.#share(charged)
+    share.total += bytes
+    share.bytes.set(id, bytes)
+    this.#shareOf.set(id, share)
   }
 
   /** Whether an object of so many bytes has room. It waits for room otherwise. */
@@ -75,24 +84,25 @@ export class AssociatedRoom {
     this.#shareOf.set(id, share)
     share.waiting.delete(id)
     if (share.leftOut.delete(id)) this.#onChange()
+    if (bytes < (before ?? 0)) this.#retry(share)
     return true
   }
 
   /** Counts an object that is not carried up. */
-  leaveOut(charged: Charged, key: SyncKey): void {
+  leaveOut(charged: Charged, key: SyncKey, cause: LeftOutCause): void {
     const id = keyText(key)
     const share = this.#share(charged)
     share.waiting.delete(id)
-    if (share.leftOut.has(id)) return
+    if (share.leftOut.get(id) === cause) return
     this.forget(key)
-    share.leftOut.add(id)
+    share.leftOut.set(id, cause)
     this.#shareOf.set(id, share)
     this.#shares.set(idOf(charged), share)
     this.#onChange()
   }
 
   #wait(charged: Charged, key: SyncKey): void {
-    this.leaveOut(charged, key)
+    this.leaveOut(charged, key, 'leftOut')
     this.#share(charged).waiting.set(keyText(key), key)
   }
 
@@ -109,14 +119,19 @@ export class AssociatedRoom {
     if (bytes !== undefined) {
       share.bytes.delete(id)
       share.total -= bytes
-      let tried = 0
-      for (const other of share.waiting.values()) {
-        if (tried++ === TRIED) break
-        this.#again(other)
-      }
+      this.#retry(share)
     }
     const isPaid = (share.paidUntilMs ?? 0) <= steadyMs(this.#clock)
     if (isPaid && share.bytes.size === 0 && share.leftOut.size === 0) this.#shares.delete(idOf(share))
+  }
+
+  #retry(share: Share): void {
+    if (isFull(share)) return
+    let tried = 0
+    for (const other of share.waiting.values()) {
+      if (tried++ === TRIED) break
+      this.#again(other)
+    }
   }
 
   /** How long a write has to wait for its turn among those for its placement; 0: it is its turn. */
@@ -138,7 +153,7 @@ export class AssociatedRoom {
   report(): AssociatedReport[] {
     return [...this.#shares.values()]
       .filter(({ leftOut }) => leftOut.size > 0)
-      .map(({ space, placement, leftOut }) => ({ space, placement, leftOut: leftOut.size }))
+      .map(({ space, placement, leftOut }) => ({ space, placement, ...countsOf(leftOut.values()) }))
   }
 
   #share(charged: Charged): Share {
@@ -146,10 +161,26 @@ export class AssociatedRoom {
     const known = this.#shares.get(id)
     if (known) return known
     const rest = { total: 0, refused: undefined, paidUntilMs: undefined }
-    const share = { ...charged, bytes: new Map(), leftOut: new Set<string>(), waiting: new Map(), ...rest }
+    const share = {
+      ...charged,
+      bytes: new Map(),
+      leftOut: new Map<string, LeftOutCause>(),
+      waiting: new Map(),
+      ...rest,
+    }
     this.#shares.set(id, share)
     return share
   }
+}
+
+function isFull({ bytes, total, refused }: Share): boolean {
+  return bytes.size >= MAX_ASSOCIATED || (refused !== undefined && total + refused > MAX_ASSOCIATED_BYTES)
+}
+
+function countsOf(causes: Iterable<LeftOutCause>): Record<LeftOutCause, number> {
+  const counts = { leftOut: 0, olderEvents: 0, notTaken: 0, notAllowed: 0 }
+  for (const cause of causes) counts[cause]++
+  return counts
 }
 
 function idOf({ space, placement }: Charged): string {

@@ -17,6 +17,7 @@ import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type AssociatedWith, associatedWith, isEvents } from '../../placement/associated/associated.ts'
+import type { LeftOutCause } from '../../placement/desks/syncerConfig.ts'
 import { healthOf } from '../../placement/outcome/health.ts'
 import { BUDGET_EXCEEDED } from '../../placement/spaces/spaceBudget.ts'
 import { DOWNSYNCED, UPSYNC_FULL } from '../../placement/words/placement.ts'
@@ -25,7 +26,7 @@ import type { ClusterAllowance, Refusal } from '../mailbox/clusterAllowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type SyncPlan, wantsDefinition } from '../mailbox/syncPlan.ts'
-import { associatedCopy } from '../objects/associatedCopy.ts'
+import { associatedCopy, withAccount } from '../objects/associatedCopy.ts'
 import { upsyncCopy } from '../objects/copies.ts'
 import { isOurs, isServersOwn, isUpsynced, SYNCER_MANAGER } from '../objects/marks.ts'
 import type { Associates, Association } from '../sees/associates.ts'
@@ -67,6 +68,7 @@ export class Upsync {
   readonly #echoes = new Echoes()
   /** Objects that had no room in the mailbox at the last attempt. */
   readonly #withoutRoom = new Set<string>()
+  #isRoomKept = false
   /** Associated objects that keep changing are carried up ever more slowly. */
   readonly #pace: RepairPace
 
@@ -141,22 +143,37 @@ export class Upsync {
     const existing = mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key))))
     if (existing !== undefined && !isUpsynced(existing)) return
     const copy = upsyncCopy(live, apiVersionOf(resource))
+    const association = this.#deps.associates.of(key)
+    // an object of a set belongs to its copy no less
+    if (association && association.uid === live.metadata.uid)
+      copy.metadata.annotations = withAccount(copy, accountOf(key, live, association))
+    this.#deps.room.forget(key)
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const { status } = live
     const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
-    await this.#write(key, this.#changesOf(key, { resource, copy, existing, status, reported }))
+    try {
+      await this.#write(key, this.#changesOf(key, { resource, copy, existing, status, reported }))
+    } catch (error) {
+      // no update makes the whole Pod of its summary
+      if (!isStatusError(error, 'Invalid') || !existing || !associatedWith(existing)) throw error
+      await this.#delete(key, existing, 'it is carried up whole from now on')
+    }
   }
 
   /** An object of the cluster that belongs to a copy. */
   async #carryAssociated(key: SyncKey, association: Association): Promise<ReconcileResult> {
-    const { mailbox, mirror, served, cluster, clusterServed, room } = this.#deps
+    const { mailbox, mirror, mirrorComplete, served, cluster, clusterServed, room } = this.#deps
     const { ask, space, isOld, uid } = association
     const charged = { space, placement: ask.placement }
     const resource = served.find(key)
     const existing = resource && (mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key)))))
     if (existing !== undefined && !isUpsynced(existing)) return {}
-    if (resource === undefined || isOld || !this.#deps.allowance.reportsFrom(key))
-      return await this.#leaveOut(key, charged, existing)
+    if (isOld) return await this.#leaveOut(key, charged, existing, 'olderEvents')
+    if (!this.#deps.allowance.reportsFrom(key)) return await this.#leaveOut(key, charged, existing, 'notAllowed')
+    if (resource === undefined) return await this.#leaveOut(key, charged, existing, 'notTaken')
+    // those that are there come first; a complete mailbox has all looked at again
+    if (!existing && !mirrorComplete()) return {}
+    this.#keepRoom()
     if (!room.hasRoom(charged, key)) return await this.#takeBack(key, existing)
     const waitMs = this.#pace.waitMs(keyText(key))
     if (existing && waitMs > 0) return { requeueAfterMs: waitMs }
@@ -181,17 +198,30 @@ export class Upsync {
       if (!isStatusError(error, 'Invalid')) throw error
       // a summary may lack what its definition requires; and what is there may be no later state of it
       if (!existing) this.#deps.logger.warn({ ...fieldsOf(key), err: error }, 'the mailbox does not take this object')
-      return await this.#leaveOut(key, charged, existing)
+      return await this.#leaveOut(key, charged, existing, 'notTaken')
     }
     return {}
+  }
+
+  /** What an earlier run carried up keeps its room: a restart changes nothing of which objects are there. */
+  #keepRoom(): void {
+    const { associates, mirror, mirrorComplete, room } = this.#deps
+    if (this.#isRoomKept || !mirrorComplete()) return
+    this.#isRoomKept = true
+    for (const { key, space } of associates.carried()) {
+      const object = mirror.get(key)?.object
+      const account = object && !this.#isAskedFor(key) && associatedWith(object)
+      if (account) room.reserve({ space, placement: account.placement }, key, Buffer.byteLength(JSON.stringify(object)))
+    }
   }
 
   async #leaveOut(
     key: SyncKey,
     charged: Charged,
     existing: Readonly<KubeObject> | undefined,
+    cause: LeftOutCause,
   ): Promise<ReconcileResult> {
-    this.#deps.room.leaveOut(charged, key)
+    this.#deps.room.leaveOut(charged, key, cause)
     return await this.#takeBack(key, existing)
   }
 

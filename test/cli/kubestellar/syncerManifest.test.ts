@@ -118,6 +118,11 @@ t.test('the rights in the cluster are made from what its owner allows', async t 
     { apiGroups: ['batch'], resources: ['jobs'], verbs: read },
     definitions,
   ])
+  t.match((rules({ associated: ['*'] }) as unknown[]).length, 1, 'without other flags it may do all anyway')
+  const refused = (associated: string[]) => () => rules({ kinds: ['deployments.apps'], associated })
+  t.throws(refused(['pods', '*']), /reads all kinds reads Secrets; name them/)
+  t.throws(refused(['secrets']), /--associated-kinds: secrets are never reported/)
+  t.throws(refused(['*.rbac.authorization.k8s.io']), /never reported/)
   const limits = { namespaces: ['shop', 'b'], kinds: ['*.apps', 'secrets', 'configmaps'], clusterScoped: ['a.x.io'] }
   t.strictSame(rules(limits), [
     { apiGroups: ['apps'], resources: ['*'], verbs: [...read, ...write] },

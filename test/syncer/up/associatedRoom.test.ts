@@ -32,10 +32,10 @@ t.test('objects that are left out for good do not take the turns of those that w
     () => {},
     ({ name }) => tried.push(name),
   )
-  for (let i = 0; i < 20; i++) room.leaveOut(P, named(`old-${i}`))
+  for (let i = 0; i < 20; i++) room.leaveOut(P, named(`old-${i}`), 'olderEvents')
   t.equal(room.take(P, named('a'), MIB), true)
   for (let i = 0; i < 10; i++) t.equal(room.take(P, named(`b-${i}`), 1000), false)
-  t.match(room.report(), [{ leftOut: 30 }])
+  t.match(room.report(), [{ leftOut: 10, olderEvents: 20 }])
   room.forget(named('a'))
   t.strictSame(tried, ['b-0', 'b-1', 'b-2', 'b-3', 'b-4', 'b-5', 'b-6', 'b-7'])
   t.equal(room.take(P, named('b-0'), MIB), true)

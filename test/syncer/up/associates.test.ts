@@ -1,10 +1,12 @@
 /** Associated objects: what the cluster makes for copies comes up by the owners that lead there, and nothing else does. */
 import t, { type Test } from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
+import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { equalJson } from '../../../src/apimachinery/values.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { type AssociatedAsk, associatedWith } from '../../../src/placement/associated/associated.ts'
-import { associatedStatus } from '../../../src/placement/desks/syncerConfig.ts'
+import { associatedStatus, type LeftOutCause } from '../../../src/placement/desks/syncerConfig.ts'
 import { ASSOCIATED_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { startCenter } from '../../support/center.ts'
@@ -58,6 +60,12 @@ class Cluster {
 
   pod = (name: string, owner: KubeObject) => this.make(PODS, 'Pod', name, owner, { spec: pods })
 
+  /** Three of these have no room in a MiB. */
+  large = (name: string, owner: KubeObject) =>
+    this.make(PODS, 'Pod', name, owner, {
+      spec: { containers: [{ name: 'c', image: 'i', args: ['x'.repeat(500 * 1024)] }] },
+    })
+
   event = (name: string, about: KubeObject, lastTimestamp = '2026-01-01T00:00:00Z') =>
     this.pair.cluster.create(EVENTS, {
       apiVersion: 'v1',
@@ -86,6 +94,16 @@ class Cluster {
   up = (key: string, isSo?: (object: KubeObject) => boolean) => center.world.present(this.pair.mailboxId, key, isSo)
   down = (key: string) => center.world.absent(this.pair.mailboxId, key)
 }
+
+/** Whether the report of a syncer counts so many objects of the placement `p`, by cause. */
+const left =
+  (counts: Partial<Record<LeftOutCause, number>>) =>
+  (config: KubeObject): boolean =>
+    equalJson(
+      associatedStatus(config).leftOut,
+      Object.keys(counts).length === 0 ? [] : [{ space: 'wmw1', placement: 'p', ...NONE_LEFT, ...counts }],
+    )
+const NONE_LEFT = { leftOut: 0, olderEvents: 0, notTaken: 0, notAllowed: 0 }
 
 async function clusterFor(t: Test, asks = ALL): Promise<Cluster> {
   const pair = await pairIn(center, t, {})
@@ -253,15 +271,17 @@ t.test('of the Events about one object the newest come up, and two objects have 
   c.pair.start()
   const set = await c.set('web-1', await c.deployment('web'))
   const [one, two] = [await c.pod('one', set), await c.pod('two', set)]
-  const at = (minute: number): string => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
-  for (let i = 0; i < 25; i++) await c.event(`one-${i}`, one, at(i))
-  for (let i = 0; i < 3; i++) await c.event(`two-${i}`, two, at(i))
+  const minute = (i: number): string => `2026-01-01T00:${String(i).padStart(2, '0')}:00Z`
+  for (let i = 0; i < 25; i++) await c.event(`one-${i}`, one, minute(i))
+  for (let i = 0; i < 3; i++) await c.event(`two-${i}`, two, minute(i))
   const twos = ['two-0', 'two-1', 'two-2']
   const ones = Array.from({ length: 25 }, (_, i) => `one-${i}`)
   await center.world.until('the newest Events', () => {
     const there = [...ones, ...twos].filter(name => center.world.get(c.pair.mailboxId, `events app/${name}`))
     return there.join() !== [...ones.slice(5), ...twos].join() && `there are ${there.join()}`
   })
+  const counted = await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ olderEvents: 5 }))
+  t.match(associatedStatus(counted).notAllowed, [])
   await c.pair.cluster.delete(EVENTS, { namespace: 'app', name: 'one-24' })
   t.match(await c.up('events app/one-4'), { kind: 'Event' })
 })
@@ -273,23 +293,15 @@ t.test('a placement has room for so many objects; the rest is counted, and finds
   ])
   c.pair.start()
   const set = await c.set('web-1', await c.deployment('web'))
-  // three of these have no room in a MiB
-  const large = (name: string) =>
-    c.make(PODS, 'Pod', name, set, {
-      spec: { containers: [{ name: 'c', image: 'i', args: ['x'.repeat(500 * 1024)] }] },
-    })
-  for (const name of ['a', 'b', 'c']) await large(name)
+  for (const name of ['a', 'b', 'c']) await c.large(name, set)
   await c.up('pods app/a')
   await c.up('pods app/b')
   await c.up('replicasets.apps app/web-1')
-  const left = (leftOut: number) => (config: KubeObject) =>
-    JSON.stringify(associatedStatus(config).leftOut) ===
-    JSON.stringify(leftOut === 0 ? [] : [{ space: 'wmw1', placement: 'p', leftOut }])
-  await c.up('syncerconfigs.edge.kubestellar.io the-one', left(1))
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ leftOut: 1 }))
   await c.down('pods app/c')
   await c.pair.cluster.delete(PODS, { namespace: 'app', name: 'a' })
   await c.up('pods app/c')
-  t.match(await c.up('syncerconfigs.edge.kubestellar.io the-one', left(0)), { kind: 'SyncerConfig' })
+  t.match(await c.up('syncerconfigs.edge.kubestellar.io the-one', left({})), { kind: 'SyncerConfig' })
 })
 
 t.test('kinds that flags do not allow are named, and what flags allow to be reported is', async t => {
@@ -337,4 +349,76 @@ t.test('what is gone from a cluster goes, though the syncer may not list another
   await c.up('pods app/a')
   await cluster.delete(PODS, { namespace: 'app', name: 'a' })
   t.equal(await c.down('pods app/a'), undefined)
+})
+
+t.test('over a restart the same objects have room, in whatever order they are looked at', async t => {
+  const c = await clusterFor(t, [{ placement: 'p', kinds: ['pods'], full: true }])
+  const syncer = c.pair.start()
+  const set = await c.set('web-1', await c.deployment('web'))
+  const uids: (string | undefined)[] = []
+  for (const name of ['a', 'b']) {
+    await c.large(name, set)
+    uids.push((await c.up(`pods app/${name}`)).metadata.uid)
+  }
+  await c.large('c', set)
+  const before = await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ leftOut: 1 }))
+  await syncer.stop()
+  const { cluster } = c.pair
+  // the one without room is looked at first
+  const first = Promise.withResolvers<void>()
+  const get: SpaceClient['get'] = async (resource, ref) => {
+    const object = await cluster.get(resource, ref)
+    if (resource.resource === 'pods' && ref.name === 'c') setImmediate(first.resolve)
+    else if (resource.resource === 'pods') await first.promise
+    return object
+  }
+  c.pair.start(undefined, undefined, { cluster: { ...cluster, get } })
+  const reportedAt = (config: KubeObject) => at(config.status, 'lastSyncerHeartbeatTime')
+  const isNews = (config: KubeObject) => reportedAt(config) !== reportedAt(before) && left({ leftOut: 1 })(config)
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', isNews)
+  await c.pair.settled()
+  const { items } = await c.pair.mailbox.list(PODS)
+  t.strictSame(
+    items.map(({ metadata }) => [metadata.name, metadata.uid]),
+    ['a', 'b'].map((name, i) => [name, uids[i]]),
+  )
+})
+
+t.test(
+  'Pods of an upsync set are whole, belong to their Deployment, and become summaries when the set goes',
+  async t => {
+    const c = await clusterFor(t)
+    const setUpsync = async (upsync: object[]) =>
+      await c.pair.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync } })
+    const upsync = { apiGroup: '', resources: ['pods'], namespaces: ['app'], names: ['*'] }
+    await setUpsync([upsync])
+    c.pair.start()
+    const web = await c.deployment('web')
+    const set = await c.set('web-1', web)
+    const pod = await c.pod('a', set)
+    const isOf = (object: KubeObject) => associatedWith(object)?.root === 'apps|deployments|app|web'
+    const isWhole = (object: KubeObject) => JSON.stringify(object).includes('hunter2')
+    const whole = await c.up('pods app/a', object => isOf(object) && isWhole(object))
+    t.match(associatedWith(whole), { uid: pod.metadata.uid!, rootUid: web.metadata.uid!, placement: 'p' })
+    await setUpsync([])
+    await c.up('pods app/a', object => isOf(object) && !isWhole(object))
+    await setUpsync([upsync])
+    const again = await c.up('pods app/a', object => isOf(object) && isWhole(object))
+    await c.pair.mailbox.patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', {
+      metadata: { annotations: { [ASSOCIATED_ANNOTATION]: null } },
+    })
+    const alone = await c.up('pods app/a', object => !isOf(object) && isWhole(object))
+    t.equal(alone.metadata.uid, again.metadata.uid, 'it stays when its copy asks for nothing')
+  },
+)
+
+t.test('objects of namespaces that flags leave out are counted apart from those without room', async t => {
+  const c = await clusterFor(t, [{ placement: 'p', kinds: ['pods'], full: false }])
+  const syncer = c.pair.start()
+  await c.pod('a', await c.set('web-1', await c.deployment('web')))
+  await c.up('pods app/a')
+  await syncer.stop()
+  c.pair.start(undefined, undefined, { allowance: new ClusterAllowance({ namespaces: ['other'], kinds: ['*'] }) })
+  await c.down('pods app/a')
+  t.match(await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ notAllowed: 1 })), { kind: 'SyncerConfig' })
 })

@@ -7,7 +7,7 @@ import {
   matchesKindNames,
 } from '../../../placement/associated/associated.ts'
 import type { Allowance } from '../../../placement/consent/allowance.ts'
-import { type AssociatedStatus, NOTHING_LEFT_OUT } from '../../../placement/desks/syncerConfig.ts'
+import { type AssociatedStatus, type LeftOutCause, NOTHING_LEFT_OUT } from '../../../placement/desks/syncerConfig.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { UPSYNC_FULL } from '../../../placement/words/placement.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
@@ -24,19 +24,24 @@ export interface AssociatedReportDeps {
 
 const KIB = 1024
 
-/** `undefined`: the placement asks for none; `all`: all of them are reported. */
+export interface AssociatedFinding {
+  /** Why not all of them are reported; absent: all are. */
+  readonly reason?: string
+  readonly message: string
+}
+
+/** `undefined`: the placement asks for none. */
 export function associatedReport(
   deps: AssociatedReportDeps,
   { space, name }: { space: string; name: string },
   spec: PlacementSpec | undefined,
   ways: Ways,
-): Reason | 'all' | undefined {
+): AssociatedFinding | undefined {
   const wish = spec?.associated
   if (!spec || !wish) return undefined
   const denied: Tally = new Map()
   const notAllowed: Tally = new Map()
-  const crowded: string[] = []
-  let leftOut = 0
+  const counts = new Map<LeftOutCause, { count: number; at: string[] }>()
   for (const [mailbox, several] of ways) {
     const at = several[0]!.locationName
     const granted = new Set(several.flatMap(way => deps.allowance(way).associated(spec)))
@@ -46,18 +51,27 @@ export function associatedReport(
       if (!granted.has(kind) && (granted.size === 0 || !kind.includes('*'))) tally(denied, kind, at)
     for (const kind of reported.notAllowed) if (matchesKindNames(wish.kinds, kind)) tally(notAllowed, kind, at)
     const mine = reported.leftOut.find(one => one.space === space && one.placement === name)
-    if (!mine) continue
-    leftOut += mine.leftOut
-    crowded.push(at)
+    for (const cause of mine ? CAUSES : [])
+      if (mine![cause] > 0) {
+        const { count, at: others } = counts.get(cause) ?? { count: 0, at: [] }
+        counts.set(cause, { count: count + mine![cause], at: [...others, at] })
+      }
+  }
+  const counted = (cause: LeftOutCause, remedy: string): string[] => {
+    const { count, at } = counts.get(cause) ?? { count: 0, at: [] }
+    return count > 0 ? [`${namesOf(at)}: ${count} ${remedy}`] : []
   }
   const reasons: Reason[] = [
     ...reasonOf(denied, 'AssociatedNotGranted', NOT_GRANTED),
     ...reasonOf(notAllowed, 'AssociatedNotAllowed', NOT_ALLOWED),
     ...(deps.full.length > 0 ? [{ reason: UPSYNC_FULL, message: `${namesOf(deps.full)}: ${FULL}` }] : []),
-    ...(leftOut > 0 ? [{ reason: 'AssociatedLimit', message: `${namesOf(crowded)}: ${leftOut} ${LIMIT}` }] : []),
+    ...counted('leftOut', LIMIT).map(message => ({ reason: 'AssociatedLimit', message })),
+    ...counted('notAllowed', NO_NAMESPACE).map(message => ({ reason: 'AssociatedNotAllowed', message })),
+    ...counted('notTaken', NOT_TAKEN).map(message => ({ reason: 'AssociatedNotTaken', message })),
   ]
   const [first] = reasons
-  return first ? { reason: first.reason, message: reasons.map(({ message }) => message).join('. ') } : 'all'
+  const message = [...reasons.map(({ message }) => message), ...counted('olderEvents', OLDER)].join('. ')
+  return { ...(first && { reason: first.reason }), message }
 }
 
 /** Locations by kind. */
@@ -79,5 +93,11 @@ const NOT_ALLOWED =
   "may not be read there; ask who runs the cluster for the syncer's flag --associated-kinds and a role that reads them"
 const FULL = 'as much is carried up from there as may be; ask who administers the inventory for a larger budget'
 const LIMIT =
-  `objects are left out: a placement has ${MAX_ASSOCIATED} objects and ${MAX_ASSOCIATED_BYTES / KIB} KiB of each cluster, and an ` +
-  `object its ${MAX_ASSOCIATED_EVENTS} newest Events; name fewer kinds, or place less by one EdgePlacement`
+  `objects are left out: a placement has ${MAX_ASSOCIATED} objects and ${MAX_ASSOCIATED_BYTES / KIB} KiB of each cluster; ` +
+  'name fewer kinds, or place less by one EdgePlacement'
+const NO_NAMESPACE =
+  "objects are in namespaces that may not be read; ask who runs the cluster for the syncer's flag --allow-namespaces"
+const NOT_TAKEN =
+  'objects are of kinds that are not defined here, or are refused; place the CustomResourceDefinition, too, or set full: true'
+const OLDER = `older Events are left out: an object has its ${MAX_ASSOCIATED_EVENTS} newest ones`
+const CAUSES: readonly LeftOutCause[] = ['leftOut', 'olderEvents', 'notTaken', 'notAllowed']

@@ -7,6 +7,7 @@ import { str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
+import type { AssociatedFinding } from './associatedReport.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import { mayConcern, refusersIn, summaryIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
@@ -20,7 +21,7 @@ export interface Findings {
   /** Kinds that clusters define otherwise than the placement requires; `undefined`: there are none. */
   readonly definitions: Reason | 'unknown' | undefined
   /** Why not all of its associated objects are reported; `undefined`: it asks for none. */
-  readonly associated: Reason | 'all' | undefined
+  readonly associated: AssociatedFinding | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
   /** An earlier run may know more reasons than this one has found so far. */
@@ -52,7 +53,7 @@ function foundIn(
   else if (!withheld && known(STATUS_WITHHELD)) conditions.push(NONE_WITHHELD)
   if (typeof definitions === 'object') conditions.push({ type: DEFINITIONS_DIFFER, status: 'True', ...definitions })
   else if (!definitions && known(DEFINITIONS_DIFFER)) conditions.push(NONE_DIFFER)
-  conditions.push(...wishCondition(STATUS_COLLECTED, collected, known))
+  conditions.push(...wishCondition(STATUS_COLLECTED, collected === 'all' ? ALL : collected, known))
   conditions.push(...wishCondition(ASSOCIATED_REPORTED, associated, known))
   return isOpening ? conditions.filter(one => !isUnproved(one, known(one.type))) : conditions
 }
@@ -65,12 +66,12 @@ function isUnproved({ type, status, reason }: Condition, was: Record<string, unk
 /** Condition of a wish that is fulfilled, or is not, or was made before. */
 function wishCondition(
   { type, all, none }: Wish,
-  found: Reason | 'all' | undefined,
+  found: { readonly reason?: string; readonly message: string } | undefined,
   known: (type: string) => unknown,
 ): Condition[] {
-  if (typeof found === 'object') return [{ type, status: 'False', ...found }]
+  if (found?.reason !== undefined) return [{ type, status: 'False', reason: found.reason, message: found.message }]
   const reason = found ? all : known(type) ? none : undefined
-  return reason === undefined ? [] : [{ type, status: 'True', reason, message: '' }]
+  return reason === undefined ? [] : [{ type, status: 'True', reason, message: found?.message ?? '' }]
 }
 
 /** A refusal stands while its object is selected and its cluster is not known to take it, also behind findings of the center. */
@@ -88,6 +89,8 @@ function withStanding(
   if (placed.status === 'True') return { type: 'Placed', status: 'False', ...refusal }
   return { ...placed, message: `${placed.message}. ${refusal.message}` }
 }
+
+const ALL = { message: '' }
 
 interface Wish {
   readonly type: string
