@@ -203,7 +203,7 @@ export class Upsync {
     return {}
   }
 
-  /** What an earlier run carried up keeps its room: a restart changes nothing of which objects are there. */
+  /** Objects that an earlier run carried up keep their room: a restart changes nothing of which ones are there. */
   #keepRoom(): void {
     const { associates, mirror, mirrorComplete, room } = this.#deps
     if (this.#isRoomKept || !mirrorComplete()) return

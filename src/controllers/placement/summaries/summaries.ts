@@ -1,6 +1,7 @@
 /**
  * CombinedStatuses: one for each object and placement that collects its status, and one for each placement and collector of what clusters
- * carry up. Nothing is stored. A space keeps its readings while it has followers; a single answer makes its own and drops them.
+ * carry up. Nothing is stored. A space keeps its readings while it has followers. Those of single answers are kept as long as there is
+ * room, and compared with what they were made of.
  */
 import { fixedUid } from '../../../apimachinery/fixedUid.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'

@@ -37,6 +37,9 @@ interface Answered {
 export const MAX_READINGS = 1_000_000
 /** Summaries of all spaces together. */
 const MAX_SUMMARIES = 100_000
+/** The same of those that nobody follows. */
+const MAX_UNFOLLOWED = 10_000
+const MAX_UNFOLLOWED_READINGS = 100_000
 /** Names that are remembered of a space. */
 const MAX_NAMES = 20_000
 
@@ -45,10 +48,9 @@ export class SummaryFollowers {
   readonly #followers = new SpaceFollowers()
   readonly #answered = new Map<string, Answered>()
   /** By space and subject. */
-  readonly #kept = new BoundedCache<string, Readings>({
-    entries: MAX_SUMMARIES,
-    weight: { limit: MAX_READINGS, of: ({ weight }) => 1 + weight },
-  })
+  readonly #kept = readingsCache(MAX_SUMMARIES, MAX_READINGS)
+  /** Those of single answers: the next one evaluates only what has changed. */
+  readonly #unfollowed = readingsCache(MAX_UNFOLLOWED, MAX_UNFOLLOWED_READINGS)
 
   constructor(deps: SummaryFollowersDeps) {
     this.#deps = deps
@@ -57,7 +59,7 @@ export class SummaryFollowers {
 
   get readingCount(): number {
     let count = 0
-    for (const [, { size }] of this.#kept) count += size
+    for (const cache of [this.#kept, this.#unfollowed]) for (const [, { size }] of cache) count += size
     return count
   }
 
@@ -90,23 +92,25 @@ export class SummaryFollowers {
     this.#kept.delete(`${space} ${idOf(subject)}`)
   }
 
-  /** Readings of a summary, kept from the last answer where it has followers. */
+  /** Readings of a summary, kept from the last answer. */
   readings(space: string, subject: Subject, collectors: readonly UsedCollector[]): Readings {
     const id = `${space} ${idOf(subject)}`
     const answered = this.#answered.get(space)
-    // of others no follower's end and no loss would reach the readings
     const isRemembered = answered !== undefined && (answered.isPartial || answered.names.has(idOf(subject)))
-    const kept = isRemembered ? this.#kept.get(id) : undefined
+    const cache = isRemembered ? this.#kept : this.#unfollowed
+    const kept = cache.get(id)
     const readings = kept && isSame(kept.collectors, collectors) ? kept : new Readings(collectors)
+    // no change and no loss reaches those that nobody follows: all that they were made of is compared
+    if (!isRemembered) readings.touchAll()
     // changes meanwhile reach it
-    if (isRemembered) this.#kept.set(id, readings)
+    cache.set(id, readings)
     return readings
   }
 
   /** The weight of kept readings is another now. */
   weigh(space: string, subject: Subject, readings: Readings): void {
     const id = `${space} ${idOf(subject)}`
-    if (this.#kept.peek(id) === readings) this.#kept.set(id, readings)
+    for (const cache of [this.#kept, this.#unfollowed]) if (cache.peek(id) === readings) cache.set(id, readings)
   }
 
   /** A copy was answered as being written. */
@@ -277,6 +281,10 @@ export class SummaryFollowers {
     subjects.set(textOf(name), subject)
     return name
   }
+}
+
+function readingsCache(entries: number, limit: number): BoundedCache<string, Readings> {
+  return new BoundedCache({ entries, weight: { limit, of: ({ weight }) => 1 + weight } })
 }
 
 /** A name for the subject within its space. */

@@ -85,8 +85,15 @@ async function setUp(t: Test) {
     lost: () => losses++,
   })
   t.teardown(unfollow)
+  /** Evaluations since the last look. */
+  let evaluations = 0
+  const evaluated = () => {
+    const before = evaluations
+    evaluations = all.figures().summaries().evaluations
+    return evaluations - before
+  }
   const told = () => touched.splice(0)
-  return { ...all, hear, report, place, list, get, told, losses: () => losses }
+  return { ...all, hear, report, place, list, get, told, unfollow, evaluated, losses: () => losses }
 }
 
 /** Rows of a collector, as a person reads them. */
@@ -408,4 +415,51 @@ t.test('a summary of associated objects follows placements, grants and the owner
   await server.quiet()
   t.equal(upsyncedFor(), undefined)
   t.same(await summary('two', 'restarts'), [['2', '3']], 'its copy is gone')
+})
+
+t.test('answers that nobody follows evaluate what has changed since the last one, and no more', async t => {
+  const { report, place, list, unfollow, evaluated, outcomes, server, wds, florin, guilder } = await setUp(t)
+  unfollow()
+  await place('one', sets(['sum']), 'florin', 'guilder')
+  await place('two', sets(['sum', 'behind']), 'florin', 'guilder')
+  await report(florin, { readyReplicas: 1 })
+  await report(guilder, { readyReplicas: 1 })
+  const sums = async () => (await list()).map(one => rows(one, 'sum')[0])
+  evaluated()
+  t.same(await sums(), [
+    ['2', '2'],
+    ['2', '2'],
+  ])
+  t.equal(evaluated(), 4, 'two clusters for each of two placements')
+  t.same(await sums(), [
+    ['2', '2'],
+    ['2', '2'],
+  ])
+  t.equal(evaluated(), 0)
+  await report(guilder, { readyReplicas: 5 })
+  t.same(await sums(), [
+    ['2', '6'],
+    ['2', '6'],
+  ])
+  t.equal(evaluated(), 2)
+  outcomes().silent(guilder, 's')
+  t.same(await sums(), [
+    ['1', '1'],
+    ['1', '1'],
+  ])
+  await wds.update(SLICES, {
+    ...server.peek('wds1', SLICES, 'two')!,
+    destinations: slice('two', 'guilder').destinations,
+  })
+  await server.quiet()
+  t.same(await sums(), [
+    ['1', '1'],
+    ['0', '0'],
+  ])
+  evaluated()
+  const collector = server.peek('wds1', STATUS_COLLECTORS, 'sum')!
+  await wds.update(STATUS_COLLECTORS, { ...collector, spec: { combinedFields: [{ name: 'n', type: 'COUNT' }] } })
+  await server.quiet()
+  t.same(await sums(), [['1'], ['0']], 'another collector')
+  t.equal(evaluated(), 1)
 })
