@@ -8,7 +8,7 @@ import { temporaryDir } from '../support/server.ts'
 import { at, map, there } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, namespace, PLACEMENTS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
-import { FLORIN, Florin, has } from './support/florin.ts'
+import { FLORIN, Florin, has, refusedByCordon } from './support/florin.ts'
 
 const dir = temporaryDir(t)
 const tokens = join(dir, 'tokens')
@@ -77,6 +77,8 @@ SPACE        PLACEMENT   COPIES   TROUBLED   ELSEWHERE   MESSAGE
 root:shops   only        2        0          nowhere
 root:wmw1    p           1        0          1 cluster`
 const KIND = 'synctarget.edge.kubestellar.io'
+/** Came while florin was cordoned. */
+let late: string
 
 function kubeconfigOf(user: string, space: string): string {
   const path = join(dir, user)
@@ -130,12 +132,12 @@ t.test('removal shows the same before it asks', async t => {
 t.test('a cluster that is cordoned keeps what it has and gets nothing new', async t => {
   t.equal((await ks(`cordon ${FLORIN_IN}`)).out, `${KIND}/florin cordoned`)
   t.equal((await ks(`cordon ${FLORIN_IN}`)).out, `${KIND}/florin already cordoned`)
-  await wds.create(MAPS, map('late', { x: '1' }))
-  await until(guilder.cluster, MAPS, at('late'), there)
-  t.notOk((await cluster.list(MAPS, { namespace: 'shop' })).items.some(({ metadata }) => metadata.name === 'late'))
+  late = await refusedByCordon(wds, cluster)
+  await until(guilder.cluster, MAPS, at(late), there)
+  t.notOk((await cluster.list(MAPS, { namespace: 'shop' })).items.some(({ metadata }) => metadata.name === late))
   t.match(await ks('status -A'), { out: /root:imw1 +florin +Ready .*cordoned: nothing new is placed there/ })
   t.equal((await ks(`uncordon ${FLORIN_IN}`)).out, `${KIND}/florin uncordoned`)
-  await until(cluster, MAPS, at('late'), there)
+  await until(cluster, MAPS, at(late), there)
 })
 
 t.test('a drain shows what leaves, asks, waits until the cluster is empty, and is undone', async t => {
@@ -147,13 +149,14 @@ t.test('a drain shows what leaves, asks, waits until the cluster is empty, and i
   const drained = await ks(`drain ${FLORIN_IN}`)
   t.equal(drained.code, 0, drained.err)
   t.match(drained.out, new RegExp(`\n${KIND}/florin cordoned\n${KIND}/florin drained$`))
-  for (const name of ['page', 'late'])
+  for (const name of ['page', late])
     t.same((await cluster.list(MAPS, { fieldSelector: `metadata.name=${name}` })).items, [])
   t.same((await cluster.list(MAPS, { fieldSelector: 'metadata.namespace=team' })).items.filter(isPlaced), [])
   t.ok(await guilder.cluster.get(MAPS, at('page')))
   t.match(await ks(`drain ${FLORIN_IN}`), { code: 0, out: new RegExp(`already cordoned\n${KIND}/florin drained$`) })
 
   await until(shops, PLACEMENTS, { name: 'only' }, has('Scheduled', 'False', 'Evicted'))
+  await until(wds, PLACEMENTS, { name: 'p' }, has('Scheduled', 'False', 'Evicted'))
   const { out } = await ks('status -A')
   t.match(out, /^3 workload spaces, 2 placements \(2 in trouble\), .*; 1 inventory space, 2 locations\n/)
   t.match(out, /root:shops +only +Evicted /)
@@ -170,11 +173,11 @@ t.test('a drain shows what leaves, asks, waits until the cluster is empty, and i
 t.test('what a pause keeps is named before, and counted when the time is over', async t => {
   await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { paused: true } })
   await until(wds, PLACEMENTS, { name: 'p' }, has('Paused', 'True', 'PlacementPaused'))
-  const late = await ks(`drain ${FLORIN_IN} --timeout 1`)
-  t.equal(late.code, 6)
-  t.match(late.out, /root:wmw1 +p +2 +2 +1 cluster +paused: its copies stay until that ends/)
+  const early = await ks(`drain ${FLORIN_IN} --timeout 1`)
+  t.equal(early.code, 6)
+  t.match(early.out, /root:wmw1 +p +2 +2 +1 cluster +paused: its copies stay until that ends/)
   t.match(
-    late.err,
+    early.err,
     /copies are still there after 1 s: .* in SyncTarget "florin"\. .*; to undo: kubectl kubestellar uncordon florin/,
   )
   t.ok(await cluster.get(MAPS, at('page')))

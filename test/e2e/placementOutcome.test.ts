@@ -4,6 +4,7 @@ import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { ObjectList, SpaceClient, WatchEvent } from '../../src/client/client.ts'
 import { WAVE } from '../../src/placement/words/placement.ts'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { map } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
@@ -33,7 +34,7 @@ async function bothOf(client: SpaceClient, which: { fieldSelector: string }): Pr
   const told = await client.list(EVENTS, which)
   if (told.items.length > 1) return told
   const { resourceVersion } = told
-  await nextOf(client.watch(EVENTS, { ...which, resourceVersion, signal: AbortSignal.timeout(20_000) }))
+  await nextOf(client.watch(EVENTS, { ...which, resourceVersion, signal: AbortSignal.timeout(PATIENCE_MS) }))
   return await bothOf(client, which)
 }
 
@@ -121,6 +122,7 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     FLORIN,
     object =>
       at(object, 'status', 'outcome', 'failures', 'count') === 1 &&
+      at(object, 'status', 'outcome', 'lag', 'objects') === 0 &&
       at(object, 'status', 'versions') !== undefined &&
       at(object, 'status', 'syncedResources') !== undefined,
   )
@@ -136,7 +138,9 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     { group: '', resource: 'configmaps', versions: ['v1'], state: 'Accepted' },
   )
   const refusedNow = { fieldSelector: 'status.state=Refused', resourceVersion: selected.resourceVersion }
-  const leaves = nextOf(wds.watch(STATUSES, { ...refusedNow, namespace: 'shop', signal: AbortSignal.timeout(20_000) }))
+  const leaves = nextOf(
+    wds.watch(STATUSES, { ...refusedNow, namespace: 'shop', signal: AbortSignal.timeout(PATIENCE_MS) }),
+  )
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })
   t.match(await leaves, { type: 'DELETED', object: { metadata: { name: 'imw1.florin:configmaps:theirs' } } })
   await until(wds, PLACEMENTS, EP, applied(1))

@@ -16,7 +16,7 @@ import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { CONTROLLER_NAMES, queuesOf } from '../../src/controllers/controllerNames.ts'
 import { STAGES } from '../../src/placement/desks/carryFigures.ts'
 import { noHelm } from '../deploy/support/helm.ts'
-import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
@@ -39,9 +39,9 @@ spec:
   wantSingletonReportedState: true
 END
 kubectl create deployment alone -n shop --image=web:1
-kubectl rollout status deployment/alone -n shop --timeout=60s
+kubectl rollout status deployment/alone -n shop --timeout=${PATIENCE}
 kubectl set image deployment/alone -n shop web=web:2
-kubectl rollout status deployment/alone -n shop --timeout=60s
+kubectl rollout status deployment/alone -n shop --timeout=${PATIENCE}
 `
 const SECOND_CLUSTER = `
 kubectl ws root
@@ -49,8 +49,8 @@ kubectl kubestellar ensure location guilder --imw root:imw1 env=prod
 kubectl kubestellar prep-for-syncer guilder --imw root:imw1 --kubeconfig-output guilder-syncer.kubeconfig
 `
 const WAITING = `
-helm install ledger ./chart -n shop --set kind=StatefulSet --wait --timeout 2m
-helm install stock ./chart -n shop --wait --timeout 2m
+helm install ledger ./chart -n shop --set kind=StatefulSet --wait --timeout ${PATIENCE}
+helm install stock ./chart -n shop --wait --timeout ${PATIENCE}
 `
 const UPGRADE = 'helm upgrade stock ./chart -n shop --set image=stock:2 --wait --timeout'
 const PRICES = { namespace: 'shop', name: 'prices' }

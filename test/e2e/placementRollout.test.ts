@@ -200,13 +200,16 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
       Object.values(clusters).map(async one => ((await one.get(MAPS, PAGE)).data as Record<string, string>).page),
     )
   const rolloutIs =
-    (state: string, reason = '') =>
+    (state: string, reason: string) =>
     (object: KubeObject | undefined): boolean =>
-      statusOf(object).state === state && (reason === '' || statusOf(object).reason === reason)
-  const newest = async (state: string, reason?: string) => {
+      statusOf(object).state === state && statusOf(object).reason === reason
+  const [apply = '', status = ''] = pipeline.trim().split('\n')
+  /** Applies what was edited, and waits until its rollout waits for an approval. */
+  const stops = async (): Promise<void> => {
     const { items } = await wds.list(ROLLOUTS)
-    const last = items.map(one => Number(one.metadata.name?.slice('web.'.length))).sort((a, b) => b - a)[0]
-    return await until(wds, ROLLOUTS, { name: `web.${last}` }, rolloutIs(state, reason))
+    const last = Math.max(...items.map(one => Number(one.metadata.name?.slice('web.'.length))))
+    await done(apply)
+    await until(wds, ROLLOUTS, { name: `web.${last + 1}` }, rolloutIs('Waiting', 'ApprovalRequired'))
   }
 
   await done(stage)
@@ -224,26 +227,26 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   t.same(await pages(), ['three', 'three', 'three'], 'the pipeline waited for all')
   // a write that changes no content makes no revision, and a pipeline ends all the same
   await done('kubectl annotate configmap/web -n store --overwrite kubectl.kubernetes.io/last-applied-configuration={}')
-  await done('kubectl kubestellar rollout status web -f app/ -f web.yaml --watch --timeout 30s')
+  await done('kubectl kubestellar rollout status web -f app/ -f web.yaml --watch --timeout 10m')
   t.match((await run('kubectl kubestellar rollout history web')).told, /REVISION[\s\S]*Done/)
 
   // groups: the second waits for an approval
   await done('kubectl apply -f groups.yaml')
   edit('four')
-  t.match(await run(`${pipeline.trim().replace('30m', '15s')}`), { code: 3, told: /waits for an approval/ })
+  await stops()
+  t.match(await run(status.replace('--watch --timeout 30m', '')), { code: 3, told: /waits for an approval/ })
   t.same(await pages(), ['four', 'three', 'three'])
-  await newest('Waiting', 'ApprovalRequired')
   const [pause = '', resume = '', pin = '', unpin = '', expedite = ''] = hold.trim().split('\n')
   for (const line of [pause, resume, pin, unpin]) await done(line)
   t.match((await run('kubectl kubestellar why configmap/web -n store')).told, /ApprovalRequired|waits for an approval/)
   await done(approve)
-  await done('kubectl kubestellar rollout status web --watch --timeout 60s')
+  await done('kubectl kubestellar rollout status web --watch --timeout 10m')
   t.same(await pages(), ['four', 'four', 'four'])
   edit('five')
-  await run(pipeline.trim().replace('30m', '15s'))
+  await stops()
   t.same(await pages(), ['five', 'four', 'four'])
   await done(expedite)
-  await done('kubectl kubestellar rollout status web --watch --timeout 60s')
+  await done('kubectl kubestellar rollout status web --watch --timeout 10m')
   t.same(await pages(), ['five', 'five', 'five'])
 
   // a cluster that refuses the edit stops it, and what has it goes back

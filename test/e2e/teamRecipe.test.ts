@@ -11,7 +11,7 @@ import { waitFor } from '../../src/cli/shell/waitFor.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { startHarness } from '../cli/support.ts'
-import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
+import { FILE_LIMIT_MS, PATIENCE, PATIENCE_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -133,7 +133,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   t.match(
     await sh(
       `${apply(definition)}
-      kubectl wait crd/tills.${group} --for=condition=Established --timeout=60s
+      kubectl wait crd/tills.${group} --for=condition=Established --timeout=${PATIENCE}
       ${apply(till, impersonates)}`,
       mia,
     ),

@@ -11,6 +11,7 @@ import {
   Center,
   CenterProcess,
   clientOf,
+  gone,
   is,
   mailboxOf,
   map,
@@ -29,6 +30,8 @@ export const target: KubeObject = {
   spec: {},
 }
 
+const WORK_STATUSES = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'workstatuses' }
+
 export const condition = (object: KubeObject | undefined, type: string) => {
   const { conditions } = isRecord(object?.status) ? object.status : {}
   return (Array.isArray(conditions) ? conditions : []).find(each => each.type === type)
@@ -41,6 +44,23 @@ export const marks = (object: KubeObject | undefined): string[] =>
   Object.keys({ ...object?.metadata.labels, ...object?.metadata.annotations }).filter(key =>
     /kubestellar\.io/.test(key),
   )
+
+/**
+ * Name of a ConfigMap that florin does not take, as it is cordoned. Nothing orders the changes of two spaces: one that was made just
+ * after the other may be looked at before it. Such a ConfigMap goes again.
+ */
+export async function refusedByCordon(wds: SpaceClient, cluster: SpaceClient): Promise<string> {
+  for (let i = 0; ; i++) {
+    const name = `late-${i}`
+    await wds.create(MAPS, map(name, { x: '1' }))
+    const stateOf = (object: KubeObject | undefined) => (isRecord(object?.status) ? object.status.state : undefined)
+    const isJudged = (object: KubeObject | undefined) => ['Applied', 'NotPlaced'].includes(String(stateOf(object)))
+    const row = await until(wds, WORK_STATUSES, at(`imw1.florin:configmaps:${name}`), isJudged)
+    if (stateOf(row) === 'NotPlaced') return name
+    await wds.delete(MAPS, at(name))
+    await until(cluster, MAPS, at(name), gone)
+  }
+}
 
 /** Starts a cluster in a folder; resolves to the path of its administrator's kubeconfig when it answers. */
 export type StartCluster = (t: Test, dir: string) => Promise<string>

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { PATIENCE } from '../../../../support/patience.ts'
 import { startHarness } from '../../../support.ts'
 
 const yaml = (...objects: object[]) => objects.map(object => `---\n${JSON.stringify(object)}\n`).join('')
@@ -71,7 +72,12 @@ t.test('a first deployment is previewed whole', async t => {
     return (await promisify(execFile)('kubectl', all)).stdout
   }
   const preview = (path: string, ...args: string[]) => ks('preview', '-f', path, '--space', 'root:wmw1', ...args)
-  await kubectl('wait', 'grantedlocation/imw1.florin', '--for=jsonpath={.metadata.name}=imw1.florin', '--timeout=60s')
+  await kubectl(
+    'wait',
+    'grantedlocation/imw1.florin',
+    '--for=jsonpath={.metadata.name}=imw1.florin',
+    `--timeout=${PATIENCE}`,
+  )
 
   await t.test('a Namespace, a definition and what is in them', async t => {
     const path = file(map('a', 'shop'), namespace, placement(), definition, widget, map('here', 'default'))
@@ -122,7 +128,7 @@ t.test('a first deployment is previewed whole', async t => {
   await t.test('deletions are folded, and counted as the brake does', async t => {
     await kubectl('apply', '-f', file(namespace))
     await kubectl('apply', '-f', file(placement(), ...['a', 'b', 'c'].map(name => map(name, 'shop'))))
-    await kubectl('wait', 'edgeplacement/shop', '--for=jsonpath={.status.counts.copies}=3', '--timeout=60s')
+    await kubectl('wait', 'edgeplacement/shop', '--for=jsonpath={.status.counts.copies}=3', `--timeout=${PATIENCE}`)
     const path = file({ ...placement(), spec: { locationSelectors: [], downsync: [{ namespaces: ['shop'] }] } })
     const told = await preview(path)
     t.match(told.out, /^configmaps "shop\/a" deleted in imw1\.florin$/m)
@@ -131,7 +137,7 @@ t.test('a first deployment is previewed whole', async t => {
     t.notMatch((await preview(path, '-o', 'markdown')).out, /<details>/)
     t.match(told.out, /3 deleted in clusters; deletions would be held until they are confirmed$/m)
     await kubectl('apply', '-f', path)
-    await kubectl('wait', 'edgeplacement/shop', '--for=condition=DeletionHeld', '--timeout=60s')
+    await kubectl('wait', 'edgeplacement/shop', '--for=condition=DeletionHeld', `--timeout=${PATIENCE}`)
     const message = '{.status.conditions[?(@.type=="DeletionHeld")].message}'
     t.match(await kubectl('get', 'edgeplacement/shop', '-o', `jsonpath=${message}`), /^3 copies in 1 cluster/)
   })
