@@ -7,6 +7,7 @@ import { timestamp } from '../apimachinery/timestamp.ts'
 import { systemClock } from '../client/clock.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
 import { strategyFor } from '../kinds/strategyFor.ts'
+import type { PostNotice } from '../placement/desks/noticePost.ts'
 import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
 import { startThread } from '../program/startThread.ts'
@@ -17,6 +18,7 @@ import { type AccessParts, accessParts } from './accessParts.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
 import { EXPRESSIONS } from './admission/expressionRunner.ts'
+import { noticePosts } from './admission/noticePosts.ts'
 import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookCalls } from './admission/webhookCalls.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
@@ -84,6 +86,7 @@ export interface Assembly extends AccessParts, FlowParts {
   readonly liveQuestions: LiveQuestions
   /** How what is placed gets on. */
   readonly carry: CarryBoard
+  readonly postNotice: PostNotice
   /** Absent where there are no spaces. */
   readonly syncerTokens: SyncerTokens | undefined
 }
@@ -286,6 +289,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     previews,
     liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
     carry: new CarryBoard(deps.writtenAtMs),
+    postNotice: noticePosts(webhooks),
     certificates: new CertificateSigner({ clock: Date.now, ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,
     admission,

@@ -13,6 +13,7 @@ import * as expressionRunner from './admission/expressionRunner.ts'
 import * as fromCel from './admission/fromCel.ts'
 import * as limitRanger from './admission/limitRanger.ts'
 import * as mutatingPolicies from './admission/mutatingPolicies.ts'
+import * as noticePosts from './admission/noticePosts.ts'
 import * as podSecurity from './admission/podSecurity/podSecurity.ts'
 import * as policyVerdict from './admission/policyVerdict.ts'
 import * as settingsLimit from './admission/settingsLimit.ts'
@@ -35,6 +36,7 @@ import * as union from './auth/union.ts'
 import * as bindingAdmission from './authority/bindingAdmission.ts'
 import * as placementAdmission from './authority/placementAdmission.ts'
 import * as reportLimit from './authority/reportLimit.ts'
+import * as sinkAdmission from './authority/sinkAdmission.ts'
 import * as backupPath from './backup/backupPath.ts'
 import * as strangerLimits from './connections/strangerLimits.ts'
 import * as servedDefinitions from './definitions/servedDefinitions.ts'
@@ -383,6 +385,12 @@ export const LIMITS: Limits = {
       'several placements',
     ],
     'InventoryBindings of a space': [count(bindingAdmission.MAX_BINDINGS), '`422 Invalid`', 'fixed; delete one first'],
+    'NoticeSinks of a space': [count(sinkAdmission.MAX_SINKS), '`403 Forbidden`', 'fixed; delete one first'],
+    'time for an attempt to deliver a notice': [
+      `${noticePosts.NOTICE_TIMEOUT_SECONDS} s`,
+      'the attempt has failed, and the notice is retried',
+      'fixed',
+    ],
     'silence on a space stream before the kernel asks its peer, and gives it up ten seconds later': [
       duration(spaceStream.PROBE_AFTER_MS),
       'the stream ends; its client resumes',

@@ -280,6 +280,7 @@ export async function serverParts(
       answers: services.answered,
       reported: front.reported,
       figures: assembly.carry,
+      postNotice: assembly.postNotice,
       refusedClaims: assembly.syncerTokens?.refusedClaims,
       schema: assembly.catalog.schemaOf,
     },

@@ -19,6 +19,7 @@ import { garbageCollector } from './garbage-collector/garbageCollector.ts'
 import { startMailboxController } from './mailbox/mailboxController.ts'
 import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
 import { namespaceController } from './namespace/namespaceController.ts'
+import { NOTICE_CONTROLLER, startNoticeController } from './notices/noticeController.ts'
 import { patientLogger } from './patientLogger.ts'
 import type { SpacePlaces } from './placedSource.ts'
 import { Topology } from './placement/inventory/topology.ts'
@@ -94,6 +95,11 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'certificatesigningrequest-signing-controller':
       sign && as('certificate-controller', deps => csrController({ ...deps, sign })),
     'event-ttl-controller': as('event-ttl-controller', deps => startEventTtl({ ...deps, ttlMs })),
+    'notice-controller':
+      desks.postNotice &&
+      placed(NOTICE_CONTROLLER, deps =>
+        startNoticeController({ ...deps, post: desks.postNotice!, figures: desks.figures }),
+      ),
     'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
     'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
     'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),

@@ -6,6 +6,7 @@ export const CONTROLLER_NAMES = [
   'event-ttl-controller',
   'garbage-collector-controller',
   'namespace-controller',
+  'notice-controller',
   'placement',
   'replicaset-stand-in-controller',
   'resourcequota-controller',

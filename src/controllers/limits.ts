@@ -5,6 +5,8 @@ import * as clusterRoleAggregationController from './cluster-role-aggregation/cl
 import * as eventRecorder from './eventRecorder.ts'
 import * as syncerConnections from './mailbox/syncerConnections.ts'
 import * as conditions from './namespace/conditions.ts'
+import * as noticeController from './notices/noticeController.ts'
+import * as noticeSinks from './notices/noticeSinks.ts'
 import * as customize from './placement/copies/customize.ts'
 import * as parameterExpansion from './placement/copies/parameterExpansion.ts'
 import * as replacementPath from './placement/copies/replacementPath.ts'
@@ -45,6 +47,21 @@ export const LIMITS: Limits = {
         'only conditions and work statuses report it; outages are reported on EdgePlacements later',
         'fixed',
       ],
+    'notices that wait for one NoticeSink': [
+      count(noticeSinks.MAX_WAITING),
+      'the oldest of them is dropped and counted',
+      'fixed',
+    ],
+    'wait between attempts to deliver a notice; where the receiver asks for more by `Retry-After`': [
+      `${duration(noticeController.RETRY.baseMs)} to ${duration(noticeController.RETRY.maxMs)}; ${duration(noticeController.MAX_ASKED_MS)}`,
+      'it is retried as long as its Event is there',
+      'fixed',
+    ],
+    'notices of a sink that may come again after a crash': [
+      count(noticeController.BATCH),
+      'their ids are the same',
+      'fixed',
+    ],
     'time until a syncer without a connection is silent; with a connection that sends nothing': [
       `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
       'SyncTarget `Ready: False`, reason `SyncerSilent`',

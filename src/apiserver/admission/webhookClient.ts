@@ -1,12 +1,13 @@
 /**
  * Asks a webhook over HTTPS: one POST, no redirects, bounded in time, size and where it may go. A Service is followed to one
- * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`.
+ * of its endpoints, and has to show a certificate for `NAME.NAMESPACE.svc`. Receivers of notices are sent to by the same rules.
  *
  * Hundreds of writes may wait for one, and a call costs several milliseconds of the loop. Calls are therefore begun, and long answers read,
  * in the slices of the loop that all long work shares, space by space.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#contacting-the-webhook
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import { type Agent, request } from 'node:https'
 import { countValues } from '../../apimachinery/jsonCount.ts'
 import { jsonInSteps } from '../../apimachinery/jsonInSteps.ts'
@@ -60,6 +61,25 @@ export class WebhookCallError extends Error {
   }
 }
 
+export interface ToldMessage {
+  headers: Readonly<Record<string, string>>
+  text: string
+}
+
+interface Message {
+  headers: Readonly<Record<string, string>>
+  /** Called late: many that are long may wait. */
+  text(): string
+  /** The head of the answer is all of it. */
+  isTold: boolean
+}
+
+export interface Told {
+  code: number
+  headers: IncomingHttpHeaders
+}
+
+const ASKING = { 'Content-Type': 'application/json', Accept: 'application/json' }
 export const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
 /** Base of a bound on an answer relative to the request. */
@@ -100,10 +120,43 @@ export class WebhookClient {
 
   /** The JSON that the webhook answered. @throws WebhookCallError */
   async post(target: WebhookTarget, body: unknown): Promise<unknown> {
-    const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
-    const work = this.#turns.begin({ owner: target.space, isAbandoned: () => signal.aborted })
     const { limits = USUAL } = target
-    const asked = callOf(target)
+    const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
+    const message = { headers: ASKING, text: () => JSON.stringify(body), isTold: false }
+    return await this.#call(callOf(target), target, { message, signal }, async ({ code, answer }, work) => {
+      if (code < 200 || code > 299) throw unexpected(code, answer)
+      return await read(answer, limits.values, work)
+    })
+  }
+
+  /** Code and headers of the answer to a message; nobody reads the rest. @throws WebhookCallError, or the reason of the signal */
+  async tell(
+    target: WebhookTarget & { client: { url: string } },
+    message: ToldMessage,
+    ended: AbortSignal,
+  ): Promise<Told> {
+    const signal = AbortSignal.any([AbortSignal.timeout(target.timeoutSeconds * 1000), ended])
+    const { headers, text } = message
+    const sending = { message: { headers, text: () => text, isTold: true }, signal }
+    try {
+      return await this.#call(callTo(target.client.url), target, sending, async ({ code, headers }) => ({
+        code,
+        headers,
+      }))
+    } catch (error) {
+      ended.throwIfAborted()
+      throw error
+    }
+  }
+
+  /** @throws WebhookCallError */
+  async #call<T>(
+    asked: Call,
+    target: WebhookTarget,
+    { message, signal }: { message: Message; signal: AbortSignal },
+    take: (answer: Answer, work: Work) => Promise<T>,
+  ): Promise<T> {
+    const work = this.#turns.begin({ owner: target.space, isAbandoned: () => signal.aborted })
     let route: Route | undefined
     let call: WebhookCall | undefined
     try {
@@ -112,9 +165,7 @@ export class WebhookClient {
       route = await this.#routeOf(asked, target)
       this.#hosts.check(route.host)
       call = await this.#calls.begin(target.space, signal)
-      const { code, answer } = await this.#ask({ ...asked, route }, target, { body, signal, work, call })
-      if (code < 200 || code > 299) throw unexpected(code, answer)
-      return await read(answer, limits.values, work)
+      return await take(await this.#ask({ ...asked, route }, target, { message, signal, work, call }), work)
     } catch (error) {
       if (error instanceof WebhookCallError) throw error
       const late = 'context deadline exceeded'
@@ -138,16 +189,16 @@ export class WebhookClient {
   async #ask(
     asked: Call,
     target: WebhookTarget,
-    { body, ...sending }: { body: unknown } & Pick<Sending, 'signal' | 'work' | 'call'>,
+    sending: Pick<Sending, 'message' | 'signal' | 'work' | 'call'>,
   ): Promise<Answer> {
     const { caPem: ca = '', limits = USUAL } = target
     const peer = { ...asked.route, serverName: asked.serverName ?? asked.route.host }
-    const { signal, work, call } = sending
+    const { message, signal, work, call } = sending
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
     // a bundle without earlier use is read at once, however long it is: one in a slice
     if (!this.#trust.knows(ca)) await work.rest()
     // Only now: thousands of webhooks may wait for the text of one large object.
-    const text = Buffer.from(JSON.stringify(body))
+    const text = Buffer.from(message.text())
     call.hold(text.length)
     const limitBytes = Math.min(limits.bytes, BESIDE_SENT_BYTES + (limits.timesSent ?? Infinity) * text.length)
     return this.#trust.through({ ca, peer, signal }, agent =>
@@ -157,7 +208,7 @@ export class WebhookClient {
 
   #send(call: Call, sending: Sending): Promise<Answer> {
     const { route, path, hostHeader, serverName } = call
-    const { agent, text, signal, work, call: counted, limitBytes } = sending
+    const { agent, message, text, signal, work, call: counted, limitBytes } = sending
     return new Promise((resolve, reject) => {
       const options = {
         ...route,
@@ -167,15 +218,16 @@ export class WebhookClient {
         signal,
         ...(serverName && { servername: serverName }),
         headers: {
+          ...message.headers,
           Host: hostHeader,
-          'Content-Type': 'application/json',
-          Accept: 'application/json',
           'Content-Length': text.length,
         },
       }
       const sent = request(options, response => {
+        const { statusCode: code = 0, headers } = response
         const parts: Buffer[] = []
         let size = 0
+        if (message.isTold) resolve({ code, headers, answer: Buffer.alloc(0) })
         response.on('data', (part: Buffer) => {
           size += part.length
           if (size > limitBytes) {
@@ -196,7 +248,7 @@ export class WebhookClient {
           work.rest().then(() => response.resume(), reject)
         })
         response.on('error', reject)
-        response.on('end', () => resolve({ code: response.statusCode ?? 0, answer: Buffer.concat(parts) }))
+        response.on('end', () => resolve({ code, headers, answer: Buffer.concat(parts) }))
       })
       let interim = 0
       sent.on('information', () => {
@@ -238,6 +290,7 @@ async function read(answer: Buffer, mostValues: number, work: Work): Promise<unk
 }
 
 interface Sending {
+  message: Message
   agent: Agent
   text: Buffer
   signal: AbortSignal
@@ -246,8 +299,7 @@ interface Sending {
   limitBytes: number
 }
 
-interface Answer {
-  code: number
+interface Answer extends Told {
   answer: Buffer
 }
 
@@ -267,12 +319,8 @@ function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
   const timeout = `timeout=${timeoutSeconds}s`
   if ('url' in client) {
     const url = URL.parse(client.url)
-    // Go's rules, which definitions are held to, let more pass
-    if (url === null)
-      throw new WebhookCallError(`Post ${JSON.stringify(client.url)}: there can be no such host or port`)
-    url.searchParams.set('timeout', `${timeoutSeconds}s`)
-    const route = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) }
-    return { shown: url.href, route, path: url.pathname + url.search, hostHeader: url.host }
+    url?.searchParams.set('timeout', `${timeoutSeconds}s`)
+    return callTo(url?.href ?? client.url)
   }
   const { namespace, name, path, port } = client.service
   const serverName = `${name}.${namespace}.svc`
@@ -280,6 +328,15 @@ function callOf({ client, timeoutSeconds }: WebhookTarget): Call {
   const hostHeader = `${serverName}:${port}`
   const shown = `https://${hostHeader}${place}`
   return { shown, route: { host: serverName, port }, path: encodeURI(place), hostHeader, serverName }
+}
+
+/** @throws WebhookCallError */
+function callTo(text: string): Call {
+  const url = URL.parse(text)
+  // Go's rules, which definitions are held to, let more pass
+  if (url === null) throw new WebhookCallError(`Post ${JSON.stringify(text)}: there can be no such host or port`)
+  const route = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 443) }
+  return { shown: url.href, route, path: url.pathname + url.search, hostHeader: url.host }
 }
 
 interface Wording {

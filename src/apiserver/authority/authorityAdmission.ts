@@ -17,6 +17,7 @@ import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
 import { rolloutGate, rolloutWrites } from './rolloutAdmission.ts'
+import { sinkAdmission } from './sinkAdmission.ts'
 import { stayingObjects } from './stayingObjects.ts'
 import { strategyAdmission } from './strategyAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
@@ -35,6 +36,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     customizerAdmission,
     collectorAdmission,
     namedCollectors,
+    sinkAdmission(deps),
     strategyAdmission,
     rolloutGate,
     rolloutWrites(deps),

@@ -5,6 +5,7 @@
 import {
   type CarryFigures,
   type FigureDesk,
+  type NoticeFigures,
   STAGE_TEXTS,
   STAGES,
   type SummaryFigures,
@@ -16,6 +17,7 @@ export const CLUSTERS_SHOWN = 20
 export class CarryBoard implements FigureDesk {
   readonly writtenAtMs: FigureDesk['writtenAtMs']
   #figures: CarryFigures | undefined
+  #notices: NoticeFigures | undefined
   #depths: (() => Readonly<Record<string, number>>) | undefined
 
   constructor(writtenAtMs: FigureDesk['writtenAtMs'] = () => undefined) {
@@ -28,6 +30,10 @@ export class CarryBoard implements FigureDesk {
 
   showQueues(depths: (() => Readonly<Record<string, number>>) | undefined): void {
     this.#depths = depths
+  }
+
+  showNotices(figures: NoticeFigures | undefined): void {
+    this.#notices = figures
   }
 
   metrics(): Metric[] {
@@ -66,6 +72,13 @@ export class CarryBoard implements FigureDesk {
         type: 'gauge',
         labels: { state: [] },
         samples: () => Object.entries(this.#figures?.rollouts() ?? {}).map(([state, count]) => [{ state }, count]),
+      },
+      {
+        name: 'orrery_notices_total',
+        help: 'Notices to NoticeSinks: delivered, attempts that failed, and notices that were given up.',
+        type: 'counter',
+        labels: { outcome: ['delivered', 'failed', 'dropped'] },
+        samples: () => Object.entries(this.#notices ?? {}).map(([outcome, count]) => [{ outcome }, count]),
       },
       ofClusters('orrery_cluster_lag_objects', 'Changes that the syncer has not looked at.', 'objects'),
       ofClusters('orrery_cluster_lag_seconds', 'Since when the cluster is behind.', 'seconds'),

@@ -62,7 +62,7 @@ export async function errorOf(response: Answer, code: number): Promise<StatusErr
 }
 
 /** Seconds, or a date. @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after */
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
+export function retryAfterMs(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined
   if (/^\d+$/.test(header)) return Number(header) * 1000
   const atMs = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN

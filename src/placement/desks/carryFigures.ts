@@ -38,10 +38,20 @@ export interface CarryFigures {
   rollouts(): Readonly<Record<string, number>>
 }
 
+/** Since the start. */
+export interface NoticeFigures {
+  readonly delivered: number
+  /** Attempts without success. */
+  readonly failed: number
+  /** Notices that were given up. */
+  readonly dropped: number
+}
+
 export interface FigureDesk {
   show(figures: CarryFigures | undefined): void
   /** Pieces of work that wait or run, by controller. */
   showQueues(depths: (() => Readonly<Record<string, number>>) | undefined): void
+  showNotices(figures: NoticeFigures | undefined): void
   /** When a change was on the disk, in milliseconds since the epoch; `undefined`: nobody remembers, or it is not yet. */
   writtenAtMs(revision: number): number | undefined
 }

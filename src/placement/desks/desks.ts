@@ -5,6 +5,7 @@ import type { OutcomeSource } from '../outcome/outcome.ts'
 import type { AnswerDesk } from './answered.ts'
 import type { FigureDesk } from './carryFigures.ts'
 import type { LiveAsker } from './liveObjects.ts'
+import type { PostNotice } from './noticePost.ts'
 import type { PreviewSource } from './placementPreview.ts'
 import type { RefusedClaims } from './refusedClaims.ts'
 import type { ReportedDesk } from './reported.ts'
@@ -25,6 +26,8 @@ export interface Desks {
   readonly reported: ReportedDesk
   /** Shows how the controllers and placed objects get on. */
   readonly figures: FigureDesk
+  /** The way out for notices. */
+  readonly postNotice: PostNotice
   /** Claims of syncers that the server refuses. Absent where there are no spaces. */
   readonly refusedClaims: RefusedClaims | undefined
   readonly schema: BuiltinSchema

@@ -40,6 +40,8 @@ export const PLACEMENT_REVISIONS: GroupVersionResource = { ...edge('placementrev
 export const PLACEMENT_CONTENTS: GroupVersionResource = { ...edge('placementcontents'), version: 'v1alpha1' }
 /** In a workload space, written by the center: how a revision comes to the clusters. */
 export const PLACEMENT_ROLLOUTS: GroupVersionResource = { ...edge('placementrollouts'), version: 'v1alpha1' }
+/** In a workload or inventory space: where Events about placement are sent. */
+export const NOTICE_SINKS: GroupVersionResource = { ...edge('noticesinks'), version: 'v1alpha1' }
 export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */

@@ -123,6 +123,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['CombinedStatus', 'cst', true, ''],
       ['PlacementRevision', 'prev', false, ''],
       ['PlacementRollout', 'prol', false, 'status'],
+      ['NoticeSink', 'nsink', false, 'status'],
     ],
   )
   t.same(

@@ -178,6 +178,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     show: (carried: CarryFigures | undefined) => {
       shown = carried
     },
+    showNotices: () => {},
     showQueues: () => {},
     writtenAtMs: () => clock && clock.now() - 2000,
   }

@@ -42,13 +42,26 @@ const EVENTS: Readonly<Record<string, { readonly reason: string; readonly type?:
   NoProgress: { reason: 'RolloutStuck' },
 }
 
-/** The Event where the condition turned, or speaks of another revision. @param before the placement before the write */
+/** Reasons with which no rollout is on its way. */
+const AT_REST: ReadonlySet<string> = new Set([DONE, PINNED, EDITS_PENDING, NOT_STAGED])
+
+/** The Event where the condition turned, or is about another revision. @param before the placement before the write */
 export function rolloutEvent(before: KubeObject, { reason, message }: Condition): RecordedEvent | undefined {
-  const event = EVENTS[reason]
-  if (!event) return undefined
-  const was = conditionOf(before, ROLLED_OUT)
-  if (str(was, 'reason') === reason && revisionIn(str(was, 'message')) === revisionIn(message)) return undefined
-  return { ...event, message, isNewest: true, room: 'rollouts' }
+  const condition = conditionOf(before, ROLLED_OUT)
+  const [was, wasReason] = [revisionIn(str(condition, 'message')), str(condition, 'reason')]
+  const is = revisionIn(message)
+  const event = EVENTS[reason] ?? undefined
+  const isOther = was !== undefined && is !== undefined && was !== is
+  const room = { isNewest: true, room: 'rollouts' } as const
+  if (isOther && (event?.type === 'Normal' || !event) && reason !== PINNED) {
+    if (Number(is) < Number(was))
+      return { reason: 'RolledBack', message: `revision ${was} gives way to ${message}`, ...room }
+    if (!AT_REST.has(wasReason) && !AT_REST.has(reason)) {
+      const superseded = { reason: 'RolloutSuperseded', type: 'Normal' } as const
+      return { ...superseded, message: `revision ${was} was not finished; now ${message}`, ...room }
+    }
+  }
+  return event && (wasReason !== reason || was !== is) ? { ...event, message, ...room } : undefined
 }
 
 function revisionIn(message: string): string | undefined {

@@ -43,6 +43,20 @@ t.test('an Event tells a turn once for each revision', async t => {
   t.match(rolloutEvent(before, turned('TooManyFailures', 'revision 4: 1 of 2 failed')), { reason: 'RolloutFailed' })
   t.match(rolloutEvent(before, turned('Done', 'revision 3: 2 of 2')), { reason: 'RolloutDone', type: 'Normal' })
   t.equal(rolloutEvent(before, turned('MinSuccessTime', 'revision 3')), undefined, 'a soak is no news')
+  t.match(rolloutEvent(before, turned('Progressing', 'revision 4: 0 of 2')), {
+    reason: 'RolloutSuperseded',
+    type: 'Normal',
+    message: 'revision 3 was not finished; now revision 4: 0 of 2',
+  })
+  t.match(rolloutEvent(before, turned('Progressing', 'revision 2: 0 of 2')), {
+    reason: 'RolledBack',
+    message: 'revision 3 gives way to revision 2: 0 of 2',
+  })
+  t.match(rolloutEvent(before, turned('Pinned', 'revision 2 is pinned')), { reason: 'RevisionPinned' })
+  const done = { ...placement, status: { conditions: [turned('Done', 'revision 3: 2 of 2')] } }
+  t.match(rolloutEvent(done, turned('Progressing', 'revision 4: 0 of 2')), { reason: 'RolloutProgressing' })
+  t.match(rolloutEvent(done, turned('Done', 'revision 4: 2 of 2')), { reason: 'RolloutDone' })
+  t.equal(rolloutEvent(placement, turned('MinSuccessTime', 'revision 1: 0 of 2')), undefined)
 })
 
 t.test('a placement that stages and one that does not', async t => {
