@@ -19,7 +19,7 @@ import { placementWarnings } from './placementWarnings.ts'
 import { rolloutGate, rolloutWrites } from './rolloutAdmission.ts'
 import { sinkAdmission } from './sinkAdmission.ts'
 import { stayingObjects } from './stayingObjects.ts'
-import { strategyAdmission } from './strategyAdmission.ts'
+import { stagesEnd, strategyAdmission } from './strategyAdmission.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -38,6 +38,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     namedCollectors,
     sinkAdmission(deps),
     strategyAdmission,
+    stagesEnd(deps),
     rolloutGate,
     rolloutWrites(deps),
     placementWarnings(deps.types),

@@ -5,7 +5,7 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { objects, record, str } from '../../apimachinery/fields.ts'
-import type { GroupResource } from '../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { EDGE_GROUP, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../placement/words/placement.ts'
@@ -68,7 +68,11 @@ export function rolloutWrites(deps: { authorizer: Authorizer; clock: () => Date 
         verbs.add('approve')
         spec[APPROVALS] = approvalsOf(before, after, noted)
       }
-      const problems = [...problemsOf(type, before, after), ...unknownGroups(before, spec)]
+      const problems = [
+        ...metadataProblems(old, object),
+        ...problemsOf(type, before, after),
+        ...unknownGroups(before, spec),
+      ]
       if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
       for (const verb of verbs) await requireVerb(deps.authorizer, request, verb)
       object.spec = spec
@@ -80,6 +84,15 @@ export function rolloutWrites(deps: { authorizer: Authorizer; clock: () => Date 
 function approvalsOf(before: Fields, after: Fields, noted: Fields): Fields[] {
   const known = new Map(objects(before, APPROVALS).map(one => [str(one, 'group'), one]))
   return objects(after, APPROVALS).map(one => known.get(str(one, 'group')) ?? { group: str(one, 'group'), ...noted })
+}
+
+/** The server finds revisions by their labels, and they go with their owner. */
+const OWN_METADATA = ['labels', 'ownerReferences', 'finalizers'] as const
+
+function metadataProblems(old: KubeObject | undefined, { metadata }: KubeObject): FieldError[] {
+  return OWN_METADATA.filter(name => !equalJson(old?.metadata[name] ?? null, metadata[name] ?? null)).map(name =>
+    fieldError.forbidden(`metadata.${name}`, 'the center writes it; annotations are free'),
+  )
 }
 
 /** Changes of a person to the server's fields. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { PLACEMENT_CONTENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../src/placement/words/placement.ts'
-import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
+import { ALICE, BOB, createSpace, ON_MAIN_THREAD, startTestServer, WEBHOOKS_HERE } from '../../support/server.ts'
 import { CONFIGURATIONS, configuration, startWebhookServer, webhook } from '../admission/webhookServer.ts'
 
 const { api, server } = await startTestServer(t, { more: { ...ON_MAIN_THREAD.more, ...WEBHOOKS_HERE.more } })
@@ -151,6 +151,21 @@ t.test('the center writes revisions and rollouts', async t => {
   t.match(await center.get(PLACEMENT_REVISIONS, { name: 'web.2' }), { spec: { revision: 2 } })
 })
 
+t.test("labels, owners and finalizers of revisions and rollouts are the center's, annotations are free", async t => {
+  for (const url of [ROLLOUT, REVISION]) {
+    for (const [name, value] of [
+      ['labels', { 'edge.kubestellar.io/edge-placement': 'other' }],
+      ['ownerReferences', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'u' }]],
+      ['finalizers', ['example.com/keep']],
+    ] as const)
+      t.match(await shop.patch(url, 'merge', { metadata: { [name]: value } }), {
+        code: 422,
+        body: { reason: 'Invalid', message: new RegExp(`metadata\\.${name}: Forbidden: the center writes it`) },
+      })
+    t.match(await shop.patch(url, 'merge', { metadata: { annotations: { note: 'mine' } } }), { code: 200 })
+  }
+})
+
 t.test('a pause and a pin keep who set them, whatever a request says of that', async t => {
   for (const [url, field, noted] of [
     [ROLLOUT, 'paused', 'pausedBy'],
@@ -219,4 +234,30 @@ t.test('approving and hurrying take verbs of their own', async t => {
     code: 200,
     body: { spec: { urgent: true, urgentBy: { by: /\w/ }, approvals: [{ by: 'alice' }] } },
   })
+})
+
+t.test('the end of the stages takes the verb expedite, and other edits of a strategy do not', async t => {
+  const { body } = await place(strategy)
+  const url = `${PLACEMENTS}/${body.metadata.name}`
+  const rules = [
+    { nonResourceURLs: ['/'], verbs: ['access'] },
+    { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['get', 'patch', 'update'] },
+  ]
+  await shop.ok(shop.post(`${RBAC}/clusterroles`, { metadata: { name: 'editor' }, rules }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'editor' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
+  await shop.ok(shop.post(`${RBAC}/clusterrolebindings`, { metadata: { name: 'editor' }, roleRef, subjects }))
+  const bob = shop.as(BOB)
+  const write = (rolloutStrategy: unknown) => bob.patch(url, 'merge', { spec: { rolloutStrategy } })
+  for (const unstaged of [{ type: 'All', progressive: null, decisionGroups: null }, null])
+    t.match(await write(unstaged), {
+      code: 403,
+      body: { message: /spec\.rolloutStrategy: without stages all clusters get .*"bob" cannot expedite/ },
+    })
+  t.match(await write({ progressive: { maxConcurrency: 2 } }), { code: 200 })
+  const more = { apiGroups: ['edge.kubestellar.io'], resources: ['placementrollouts'], verbs: ['expedite'] }
+  const patch = [{ op: 'add', path: '/rules/-', value: more }]
+  await shop.ok(shop.patch(`${RBAC}/clusterroles/editor`, 'json', patch))
+  t.match(await write(null), { code: 200 })
+  t.match(await write({ type: 'All' }), { code: 200 }, 'nothing was staged')
 })
