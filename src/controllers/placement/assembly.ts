@@ -320,6 +320,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     sources,
     tasks,
     known,
+    location,
     labels: ({ cluster, locationName }) => location(cluster, locationName)?.metadata.labels ?? {},
     pathOf: space => places.pathOf(space),
     look: question => clusterContent(content, question),

@@ -87,7 +87,7 @@ export class TopologyIntake implements TopologyReader {
     consents.locationChanged(change)
     pauses.locationChanged(change)
     if (!readsOtherwise(change.before, change.after)) return
-    rollouts.locationChanged(join.touchLocation(change.space, change.name))
+    rollouts.locationChanged(join.touchLocation(change.space, change.name, change.after))
   }
 
   objectChanged(at: StreamedRef, { object, byName, revision }: Streamed): void {

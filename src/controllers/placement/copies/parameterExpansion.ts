@@ -146,6 +146,15 @@ export class ParameterExpansion {
   }
 }
 
+/** Names of parameters in the strings of a value. */
+export function parameterNames(value: unknown, names = new Set<string>()): ReadonlySet<string> {
+  if (typeof value === 'string') {
+    if (value.includes('%(')) for (const { name } of references(value)) if (name !== undefined) names.add(name)
+  } else if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) parameterNames(one, names)
+  return names
+}
+
 interface Reference {
   readonly start: number
   readonly end: number

@@ -168,9 +168,10 @@ export class SourceReader {
     return known.faults
   }
 
-  #inputs({ space, fact, location: { cluster, locationName } }: At): CustomizationInputs {
+  #inputs({ space, fact, location: way }: At): CustomizationInputs {
+    const { cluster, locationName } = way
     return {
-      location: this.#deps.location(cluster, locationName),
+      location: fact.stage?.location(way) ?? this.#deps.location(cluster, locationName),
       locationName,
       customizer: this.#customizerOf(space, fact),
       schema: this.#deps.schema,

@@ -2,6 +2,8 @@
  * Content of one placement: the objects that it brings to its destinations. The live content follows the workload space change by change.
  * A staged placement has a content for each destination instead: the revision that the destination may have now.
  */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface LeadContent {
@@ -26,6 +28,8 @@ export interface StagedContent {
   at(mailbox: string): LeadContent
   /** Something that the placement selects changed. Answers whether its destinations wait for a revision of that. */
   edited(): boolean
+  /** Labels or annotations of a Location changed. Answers whether its destination waits for a revision of that. */
+  locationEdited(way: Pick<Destination, 'cluster' | 'locationName'>, location: KubeObject | undefined): boolean
   /** Whether a destination may have an object. */
   has(key: string): boolean
   /** Keys of all that destinations may have. */

@@ -181,7 +181,7 @@ export class PlacementJoin extends PlacementProduct {
   }
 
   /** Labels, annotations or parameters of a Location changed: its customized objects are to be projected anew. Answers with the placements that lead there. */
-  touchLocation(cluster: string, locationName: string): readonly Lead[] {
+  touchLocation(cluster: string, locationName: string, location?: KubeObject): readonly Lead[] {
     const leads: Lead[] = []
     for (const [id, space] of this.spaces) {
       for (const name of space.specs.keys()) {
@@ -192,6 +192,8 @@ export class PlacementJoin extends PlacementProduct {
         if (mailboxes.length === 0) continue
         leads.push(space.leads.get(name)!)
         const keys = customizedKeys(space, name)
+        if (keys.length > 0 && space.leads.get(name)?.stage?.locationEdited({ cluster, locationName }, location))
+          continue
         this.#signals.claimsChanged.send(id, mailboxes, keys)
         this.#tasks.sources(id, keys)
       }

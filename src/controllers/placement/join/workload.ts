@@ -5,11 +5,13 @@
  * something that the same placement selects explicitly. Implicit selection is never stored; it follows from how many
  * selected objects each placement has of each resource.
  */
+
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { downsyncs, type PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { resourceKey } from '../../../placement/words/names.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
 import { Dependents } from './dependents.ts'
 import { KindNames } from './kindNames.ts'
 
@@ -51,6 +53,8 @@ export interface StagedObject {
   read(): Promise<KubeObject | undefined>
   /** As the revision has it. */
   readonly customizer: KubeObject | undefined
+  /** As the revision has it; `undefined`: it has none, and the Location is read as it is. */
+  location(way: Pick<Destination, 'cluster' | 'locationName'>): KubeObject | undefined
 }
 
 /** How a selection ends: `left` by an edit or the deletion of the object itself or of its Namespace, `taken` by anything else. */

@@ -1,6 +1,6 @@
 /**
  * Contents of one placement's revisions in memory. A row is one object as it is in a run of revisions, so that a revision keeps only
- * what differs from the one before. Bodies stay in the store; those of Customizers are kept, which are few.
+ * what differs from the one before. Bodies stay in the store; those of Customizers and Locations are kept, which are few or small.
  */
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { ObjectFact } from '../join/workload.ts'
@@ -16,9 +16,12 @@ export interface ContentRow {
   /** A definition that nobody selected: it came along with objects of its kind. */
   readonly implied: boolean
   readonly digest: string
-  /** Absent for a Customizer. */
+  /** Absent for a Customizer and a Location. */
   readonly fact: ObjectFact | undefined
   readonly customizer: KubeObject | undefined
+  readonly location: KubeObject | undefined
+  /** Names of labels and annotations of Locations that it reads. */
+  readonly reads: readonly string[]
   /** The newest version of the object in the space that is known to say the same. */
   seen: number
 }
@@ -34,6 +37,7 @@ export class ContentRows {
   /** By key, the oldest first. */
   readonly #rows = new Map<string, ContentRow[]>()
   readonly #revisions = new Map<number, Revision>()
+  readonly #reads = new Map<number, ReadonlySet<string>>()
 
   /** The newest revision; 0: there is none. */
   get newest(): number {
@@ -56,11 +60,34 @@ export class ContentRows {
     return this.#rows.get(key)?.find(row => isIn(row, revision))
   }
 
+  /** The newest row of a key. */
+  last(key: string): ContentRow | undefined {
+    return this.#rows.get(key)?.at(-1)
+  }
+
+  /** The newest revision, up to this one, in which a Location changed. */
+  locationsOf(revision: number): number {
+    let newest = 0
+    for (const { location, from } of this.in(revision)) if (location && from > newest) newest = from
+    return newest
+  }
+
+  /** Names of labels and annotations of Locations that a revision reads. */
+  reads(revision: number): ReadonlySet<string> {
+    const known = this.#reads.get(revision)
+    if (known) return known
+    const names = new Set<string>()
+    for (const { reads } of this.in(revision)) for (const name of reads) names.add(name)
+    this.#reads.set(revision, names)
+    return names
+  }
+
   *in(revision: number): Generator<ContentRow> {
     for (const rows of this.#rows.values()) for (const row of rows) if (isIn(row, revision)) yield row
   }
 
   add(row: ContentRow): void {
+    if (row.reads.length > 0) this.#reads.clear()
     const rows = this.#rows.get(row.key)
     if (!rows) this.#rows.set(row.key, [row])
     else {
@@ -70,6 +97,7 @@ export class ContentRows {
   }
 
   commit(number: number, revision: Revision): void {
+    this.#reads.clear()
     this.#revisions.set(number, revision)
   }
 
@@ -98,6 +126,7 @@ export class ContentRows {
 
   /** Rows that no revision has. */
   takeUnused(): ContentRow[] {
+    this.#reads.clear()
     const unused: ContentRow[] = []
     const kept = this.revisions
     for (const [key, rows] of this.#rows) {

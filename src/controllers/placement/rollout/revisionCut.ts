@@ -4,9 +4,10 @@ import type { GroupVersionResource, KubeObject } from '../../../apimachinery/obj
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { canonicalJson } from '../../../apimachinery/values.ts'
 import { NOTES } from '../../../placement/words/marks.ts'
-import { CUSTOMIZERS, HAND_OVER_ANNOTATION, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
+import { CUSTOMIZERS, HAND_OVER_ANNOTATION, LOCATIONS, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { ContentRow, ContentRows } from './contentRows.ts'
+import { keptLocation, locationReads, readsAlike } from './locationContent.ts'
 import type { NewContent } from './revisionStore.ts'
 import { customizerKey } from './stagedPlacement.ts'
 
@@ -16,6 +17,8 @@ export interface CutInputs {
   read(fact: ObjectFact): Promise<KubeObject | undefined>
   /** `reference` is `namespace/name`. */
   customizer(reference: string): KubeObject | undefined
+  /** Locations to which the placement leads, by {@link locationKey}. */
+  readonly locations: ReadonlyMap<string, KubeObject>
 }
 
 export interface Cut {
@@ -30,7 +33,7 @@ export interface Cut {
 /** `undefined`: the newest revision has it all. */
 export async function cutRevision(
   rows: ContentRows,
-  { selected, read, customizer }: CutInputs,
+  { selected, read, customizer, locations }: CutInputs,
 ): Promise<Cut | undefined> {
   const contents: NewContent[] = []
   const kept = new Set<string>()
@@ -63,6 +66,17 @@ export async function cutRevision(
     kept.add(key)
     if (rows.at(key, rows.newest)?.seen !== Number(object.metadata.resourceVersion))
       take({ key, resource: CUSTOMIZERS, implied: false, object })
+  }
+  const changed = new Map(contents.map(({ key, object }) => [key, locationReads(object)]))
+  const names = new Set<string>()
+  for (const key of kept) for (const name of changed.get(key) ?? rows.at(key, rows.newest)?.reads ?? []) names.add(name)
+  for (const { key, location } of rows.in(rows.newest)) {
+    if (!location) continue
+    kept.add(key)
+    const now = locations.get(key)
+    // a destination that left makes no revision
+    if (now && !readsAlike(location, now, names))
+      take({ key, resource: LOCATIONS, implied: false, object: keptLocation(now) })
   }
   const closed = [...rows.in(rows.newest)].filter(({ key }) => !kept.has(key))
   // a first revision without objects is one, too: it is rolled out at once, and the next one says what came

@@ -1,12 +1,15 @@
 /** Makes revisions of the edits of a placement, and forgets those that are needed no more. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
+import { LOCATIONS } from '../../../placement/words/placement.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
-import { cutRevision } from './revisionCut.ts'
-import type { RevisionStore } from './revisionStore.ts'
+import { keptLocation, locationKey, readsAlike } from './locationContent.ts'
+import { cutRevision, digestOf } from './revisionCut.ts'
+import type { NewContent, PlacementId, RevisionStore } from './revisionStore.ts'
 import type { StagedPlacement } from './stagedPlacement.ts'
 
 export interface RevisionMakerDeps {
@@ -15,6 +18,7 @@ export interface RevisionMakerDeps {
   clock: Clock
   sources: Pick<SourceReader, 'read'>
   tasks: Pick<Tasks, 'report'>
+  location: (cluster: string, name: string) => KubeObject | undefined
 }
 
 /** After a revision could not be stored. */
@@ -29,20 +33,14 @@ export class RevisionMaker {
 
   /** Makes a revision of what changed since the newest one. Where it cannot be stored, the placement has a problem. */
   async make(placement: StagedPlacement): Promise<void> {
-    const { store, clock, tasks } = this.#deps
+    const { store, tasks } = this.#deps
     const { id } = placement
     placement.takeEdits()
-    try {
+    const isStored = await this.#stored(placement, async () => {
       if (placement.problem !== undefined) placement.rows = await store.load(id)
       await this.#cut(placement)
-    } catch (error) {
-      // it may be half written, and is read anew before the next attempt
-      placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`
-      placement.cutAgainAt(steadyMs(clock) + RETRY_MS)
-      tasks.report(id.space, id.name)
-      if (!isStatusError(error)) throw error
-      return
-    }
+    })
+    if (!isStored) return
     if (placement.problem !== undefined) tasks.report(id.space, id.name)
     placement.problem = undefined
     const { rows } = placement
@@ -51,6 +49,56 @@ export class RevisionMaker {
       placement.approved.add(rows.newest)
     }
     await this.#trim(placement)
+  }
+
+  /**
+   * Locations of destinations that no revision has yet come into all of them: that is no edit. Until then the destination reads the
+   * Location as it is. One that was edited while it was no destination makes a revision.
+   */
+  async takeLocations(placement: StagedPlacement): Promise<void> {
+    const { id, rows } = placement
+    const names = rows.reads(rows.newest)
+    if (placement.problem !== undefined || names.size === 0) return
+    const added = new Map<number, NewContent[]>()
+    for (const [key, location] of this.#locations(id)) {
+      const kept = rows.at(key, rows.newest)?.location
+      if (kept && !readsAlike(kept, location, names) && placement.dueAtMs === undefined) placement.edited()
+      if (kept) continue
+      const object = keptLocation(location)
+      const content = { key, resource: LOCATIONS, implied: false, object, digest: digestOf(object) }
+      const from = rows.last(key)?.until ?? rows.revisions[0]!
+      added.set(from, [...(added.get(from) ?? []), content])
+    }
+    await this.#stored(placement, async () => {
+      for (const [from, contents] of added) await this.#deps.store.add(id, rows, contents, from)
+    })
+  }
+
+  /** Whether something could be stored. Else the placement has a problem, and it is tried again. */
+  async #stored(placement: StagedPlacement, work: () => Promise<void>): Promise<boolean> {
+    const { clock, tasks } = this.#deps
+    const { space, name } = placement.id
+    try {
+      await work()
+      return true
+    } catch (error) {
+      // it may be half written, and is read anew before the next attempt
+      placement.problem = `a revision could not be stored, and clusters keep what they have: ${messageOf(error)}`
+      placement.cutAgainAt(steadyMs(clock) + RETRY_MS)
+      tasks.report(space, name)
+      if (!isStatusError(error)) throw error
+      return false
+    }
+  }
+
+  #locations({ space, name }: PlacementId): ReadonlyMap<string, KubeObject> {
+    const locations = new Map<string, KubeObject>()
+    for (const several of this.#deps.join.waysOf(space, name)?.values() ?? [])
+      for (const way of several) {
+        const location = this.#deps.location(way.cluster, way.locationName)
+        if (location) locations.set(locationKey(way), location)
+      }
+    return locations
   }
 
   async #cut({ id, rows }: StagedPlacement): Promise<void> {
@@ -65,6 +113,7 @@ export class RevisionMaker {
       selected,
       read: fact => sources.read(id.space, fact),
       customizer: reference => join.customizer(id.space, reference),
+      locations: this.#locations(id),
     })
     const at = timestamp(new Date(clock.now()))
     if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })

@@ -4,7 +4,12 @@
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { at, num, record, str } from '../../../apimachinery/fields.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import {
+  type GroupResource,
+  type GroupVersionResource,
+  isRecord,
+  type KubeObject,
+} from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { contentName, revisionName } from '../../../placement/rollout/revisionNames.ts'
@@ -13,6 +18,7 @@ import {
   CUSTOMIZERS,
   EDGE_API_VERSION,
   EDGE_GROUP,
+  LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_LABEL,
   PLACEMENT_REVISIONS,
@@ -21,6 +27,7 @@ import {
 import { placementLabel } from '../../../placement/words/placementSlices.ts'
 import { factOf } from '../join/workloads.ts'
 import { type ContentRow, ContentRows } from './contentRows.ts'
+import { locationReads } from './locationContent.ts'
 
 /** A placement of a space. */
 export interface PlacementId {
@@ -83,13 +90,14 @@ export class RevisionStore {
     return rows
   }
 
+  /** Contents that existing revisions have, too. */
+  async add(id: PlacementId, rows: ContentRows, contents: readonly NewContent[], from: number): Promise<void> {
+    for (const row of await this.#writeContents(id, contents, from)) rows.add(row)
+  }
+
   async save(id: PlacementId, rows: ContentRows, news: NewRevision): Promise<void> {
     const { revision, by, at, objects, contents, closed, resourceVersion } = news
-    const made: ContentRow[] = []
-    for (let from = 0; from < contents.length; from += TOGETHER) {
-      const some = contents.slice(from, from + TOGETHER)
-      made.push(...(await Promise.all(some.map(content => this.#writeContent(id, content, revision)))))
-    }
+    const made = await this.#writeContents(id, contents, revision)
     const ended = [...closed]
     for (const { key } of contents) {
       const before = rows.at(key, revision - 1)
@@ -191,6 +199,15 @@ export class RevisionStore {
     }
   }
 
+  async #writeContents(id: PlacementId, contents: readonly NewContent[], from: number): Promise<ContentRow[]> {
+    const made: ContentRow[] = []
+    for (let i = 0; i < contents.length; i += TOGETHER) {
+      const some = contents.slice(i, i + TOGETHER)
+      made.push(...(await Promise.all(some.map(content => this.#writeContent(id, content, from)))))
+    }
+    return made
+  }
+
   async #writeContent(id: PlacementId, content: NewContent, revision: number): Promise<ContentRow> {
     const { key, resource, implied, digest, object } = content
     const { status: _status, ...described } = object
@@ -257,9 +274,16 @@ function rowOf({ metadata, spec }: KubeObject): ContentRow | undefined {
   if (key === '' || from === 0 || !isRecord(object)) return undefined
   const body = object as KubeObject
   const resource = { group: String(group), version: String(version), resource: String(plural) }
-  const isCustomizer = resource.group === CUSTOMIZERS.group && resource.resource === CUSTOMIZERS.resource
+  const is = (kind: GroupResource): boolean => resource.group === kind.group && resource.resource === kind.resource
   const { namespace, name } = parseObjectKey(key)
   const revision = Number(body.metadata.resourceVersion)
+  const bodyIn = (): Pick<ContentRow, 'fact' | 'customizer' | 'location' | 'reads'> => {
+    const none = { fact: undefined, customizer: undefined, location: undefined, reads: [] }
+    if (is(LOCATIONS)) return { ...none, location: body }
+    const reads = locationReads(body)
+    if (is(CUSTOMIZERS)) return { ...none, customizer: body, reads }
+    return { ...none, fact: factOf({ object: body, resource, namespace, name, revision }, key), reads }
+  }
   return {
     name: metadata.name ?? '',
     key,
@@ -268,8 +292,7 @@ function rowOf({ metadata, spec }: KubeObject): ContentRow | undefined {
     resource,
     implied: at(spec, 'implied') === true,
     digest: str(spec, 'digest'),
-    fact: isCustomizer ? undefined : factOf({ object: body, resource, namespace, name, revision }, key),
-    customizer: isCustomizer ? body : undefined,
+    ...bodyIn(),
     seen: revision,
   }
 }

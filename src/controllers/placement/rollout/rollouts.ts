@@ -150,9 +150,10 @@ export class Rollouts {
 
   /** Anything of the destinations of a space's placements may be other now. */
   spaceChanged(space: string): void {
-    for (const placement of this.#placements.rollingIn(space)) {
+    for (const placement of this.#placements.in(space)) {
       placement.isAllTouched = true
-      this.#look(placement)
+      const { rows } = placement
+      if (this.#placements.isRolling(placement) || rows.reads(rows.newest).size > 0) this.#look(placement)
     }
   }
 
@@ -192,6 +193,7 @@ export class Rollouts {
     if (placement.isStaged && !placement.rollout) await this.#runner.begin(placement, placement.rows.newest + 1)
     const isFirst = placement.rows.newest === 0 && !placement.isStaged && placement.problem === undefined
     if (isFirst || (placement.dueAtMs ?? NEVER) <= nowMs) await this.#maker.make(placement)
+    await this.#maker.takeLocations(placement)
     const againMs = Math.min(await this.#roll(placement), (placement.dueAtMs ?? NEVER) - nowMs)
     return againMs === NEVER ? {} : { requeueAfterMs: Math.max(APART_MS, againMs) }
   }

@@ -6,9 +6,11 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { RolloutStrategy } from '../../../placement/rollout/strategy.ts'
 import { objectKey } from '../../../placement/words/names.ts'
 import { CUSTOMIZERS } from '../../../placement/words/placement.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
 import type { LeadContent, StagedContent } from '../join/leadContent.ts'
-import type { ObjectFact } from '../join/workload.ts'
+import type { ObjectFact, StagedObject } from '../join/workload.ts'
 import { type ContentRow, ContentRows } from './contentRows.ts'
+import { locationKey, readsAlike } from './locationContent.ts'
 import { type RevisedObject, RevisionContent } from './revisionContent.ts'
 import type { PlacementId } from './revisionStore.ts'
 import type { Rollout } from './rollout.ts'
@@ -22,6 +24,14 @@ export interface StagedPlacementDeps {
   now(): number
   /** It was edited, or a destination may have other content. */
   changed(): void
+}
+
+/** Inputs of an object in a revision, beside its row. */
+interface FactInputs {
+  readonly revision: number
+  readonly customizer: ContentRow | undefined
+  /** Revision in which a Location that it may read changed last. */
+  readonly locations: number
 }
 
 export class StagedPlacement implements StagedContent {
@@ -61,7 +71,7 @@ export class StagedPlacement implements StagedContent {
   /** By mailbox, while a rollout runs. */
   readonly #has = new Map<string, number>()
   readonly #contents = new Map<number, RevisionContent>()
-  readonly #facts = new WeakMap<ContentRow, { customizer: ContentRow | undefined; fact: ObjectFact }>()
+  readonly #facts = new WeakMap<ContentRow, FactInputs & { readonly fact: ObjectFact }>()
   #editedMs: { readonly firstMs: number; lastMs: number } | undefined
 
   constructor(
@@ -169,6 +179,13 @@ export class StagedPlacement implements StagedContent {
     return this.isStaged
   }
 
+  locationEdited(way: Pick<Destination, 'cluster' | 'locationName'>, location: KubeObject | undefined): boolean {
+    const { rows } = this
+    const kept = rows.at(locationKey(way), rows.newest)?.location
+    if (kept && location && readsAlike(kept, location, rows.reads(rows.newest))) return this.isStaged
+    return this.edited() && kept !== undefined
+  }
+
   /** When the edits make a revision; `undefined`: there are none. */
   get dueAtMs(): number | undefined {
     return this.#editedMs && Math.min(this.#editedMs.lastMs + QUIET_MS, this.#editedMs.firstMs + MOST_MS)
@@ -202,10 +219,13 @@ export class StagedPlacement implements StagedContent {
 
   #objects(revision: number): ReadonlyMap<string, RevisedObject> {
     const objects = new Map<string, RevisedObject>()
+    const locations = this.rows.locationsOf(revision)
     for (const row of this.rows.in(revision)) {
       if (!row.fact) continue
       const customizer = this.#customizer(row.fact.customizer, revision)
-      objects.set(row.key, { fact: this.#factOf(row, row.fact, customizer), implied: row.implied })
+      const isOfLocation = row.reads.length + (customizer?.reads.length ?? 0) > 0
+      const inputs = { revision, customizer, locations: isOfLocation ? locations : 0 }
+      objects.set(row.key, { fact: this.#factOf(row, row.fact, inputs), implied: row.implied })
     }
     return objects
   }
@@ -215,12 +235,17 @@ export class StagedPlacement implements StagedContent {
   }
 
   /** One fact for one content: by its identity it is known that two revisions say the same. */
-  #factOf(row: ContentRow, plain: ObjectFact, customizer: ContentRow | undefined): ObjectFact {
+  #factOf(row: ContentRow, plain: ObjectFact, { revision, customizer, locations }: FactInputs): ObjectFact {
     const known = this.#facts.get(row)
-    if (known?.customizer === customizer && known) return known.fact
-    const stage = { id: row.name, read: () => this.#deps.read(row), customizer: customizer?.customizer }
+    if (known && known.customizer === customizer && known.locations === locations) return known.fact
+    const stage: StagedObject = {
+      id: row.name,
+      read: () => this.#deps.read(row),
+      customizer: customizer?.customizer,
+      location: way => this.rows.at(locationKey(way), revision)?.location,
+    }
     const fact = { ...plain, stage }
-    this.#facts.set(row, { customizer, fact })
+    this.#facts.set(row, { revision, customizer, locations, fact })
     return fact
   }
 }

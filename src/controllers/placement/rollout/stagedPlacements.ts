@@ -71,7 +71,7 @@ export class StagedPlacements {
     return this.#rolling.size > 0
   }
 
-  rollingIn(space: string): Iterable<StagedPlacement> {
-    return this.#rolling.get(space) ?? []
+  in(space: string): Iterable<StagedPlacement> {
+    return this.#spaces.get(space)?.values() ?? []
   }
 }

@@ -41,7 +41,13 @@ t.test('copies of a revision are named where a placement without a strategy take
   join.workload('w').setObject({ ...fact, customized: false, customizer: '', annotated: false, defines: [] })
   join.setPlacement('w', 'all', compilePlacement(placement('all', ALL_MAPS)))
   const content = new LiveContent(join.workload('w'), 'all')
-  const stage = { at: () => content, edited: () => true, has: () => true, keysInUse: () => [key] }
+  const stage = {
+    at: () => content,
+    edited: () => true,
+    locationEdited: () => true,
+    has: () => true,
+    keysInUse: () => [key],
+  }
   const nothing = compilePlacement(placement('p', { downsync: [] }))
   join.setPlacement('w', 'p', nothing, '', stage)
   join.setDestinations('w', 'p', [{ mailbox: 'm1', cluster: 'inv', locationName: 'florin', syncTarget: 'florin' }])
@@ -118,4 +124,11 @@ t.test('edits that come while a placement becomes staged are in its revision, as
   t.equal(stagedWith, 3, 'nothing came since the newest one')
 })
 
-const NO_ROW = { resource: MAPS, implied: false, fact: undefined, customizer: undefined }
+const NO_ROW = {
+  resource: MAPS,
+  implied: false,
+  fact: undefined,
+  customizer: undefined,
+  location: undefined,
+  reads: [],
+}

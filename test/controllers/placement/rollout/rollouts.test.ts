@@ -964,3 +964,100 @@ t.test('a placement that gets a strategy moves nothing, and the next edit waits 
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['2', '1'])
 })
+
+/** A placement whose object reads the label `zone` of each Location, rolled out. */
+async function zoned(t: Test) {
+  const here = await placed(t)
+  const { server, wds, pass, report, held } = here
+  const label = async (name: 'florin' | 'guilder', more: Record<string, string>) => {
+    const location = server.peek('inv1', LOCATIONS, name)!
+    const labels = { ...location.metadata.labels, ...more }
+    await server.in('inv1').update(LOCATIONS, { ...location, metadata: { ...location.metadata, labels } })
+    await server.quiet()
+  }
+  await label('florin', { zone: 'f1' })
+  await label('guilder', { zone: 'g1' })
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'page' }, 'merge', {
+    metadata: { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } },
+    data: { a: 'in %(zone)' },
+  })
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['in f1', 'in g1'])
+  return { ...here, label, revisions: () => server.names('wds1', PLACEMENT_REVISIONS) }
+}
+
+t.test("an edit of a Location's parameter is a revision, and comes to one cluster after the other", async t => {
+  const { label, pass, report, held, states, restart, revisions } = await zoned(t)
+  t.same(revisions(), ['ep.1', 'ep.2'])
+  await label('florin', { zone: 'f2' })
+  await label('guilder', { zone: 'g2' })
+  t.same([held('florin'), held('guilder')], ['in f1', 'in g1'], 'nothing moves before there is a revision')
+  await pass(3000)
+  t.same(revisions(), ['ep.1', 'ep.2', 'ep.3'])
+  t.same([held('florin'), held('guilder')], ['in f2', 'in g1'])
+  await restart(() => label('guilder', { zone: 'g3' }))
+  await report('florin')
+  await pass(300)
+  t.same([held('florin'), held('guilder')], ['in f2', 'in g1'])
+  await report('guilder')
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.same([held('florin'), held('guilder')], ['in f2', 'in g3'])
+  t.equal(states(4).rollout, 'Done')
+})
+
+t.test('a label of a Location that nothing reads makes no revision, and moves nothing', async t => {
+  const { server, label, pass, revisions } = await zoned(t)
+  const writes = server.writes.length
+  await label('florin', { other: 'x' })
+  await pass(5000)
+  t.same(revisions(), ['ep.1', 'ep.2'])
+  t.same(
+    server.writes.slice(writes).filter(line => /configmaps|placement/.test(line)),
+    [],
+  )
+})
+
+t.test(
+  'a pin and an undo bring parameters back, too, and a cluster that joins has its own staged from then on',
+  async t => {
+    const { wds, label, pass, report, held } = await zoned(t)
+    const pin = (pinned: boolean) => wds.patch(PLACEMENT_REVISIONS, { name: 'ep.2' }, 'merge', { spec: { pinned } })
+    await label('florin', { zone: 'f2' })
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['in f2', 'in g1'])
+    await pin(true)
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['in f1', 'in g1'])
+    await pin(false)
+    for (const name of ['florin', 'guilder', 'florin', 'guilder'] as const) {
+      await pass(1000)
+      await report(name)
+    }
+    t.same([held('florin'), held('guilder')], ['in f2', 'in g1'])
+    await wds.update(SLICES, slice('ep', 'florin'))
+    await pass(3000)
+    await label('guilder', { zone: 'g2' })
+    await wds.update(SLICES, slice('ep', 'florin', 'guilder'))
+    await pass(300)
+    t.equal(held('guilder'), 'in g1', 'it joins with the finished revision')
+    for (const name of ['guilder', 'florin', 'guilder'] as const) {
+      await report(name)
+      await pass(1000)
+    }
+    t.equal(held('guilder'), 'in g2', 'an edit while it was away is a revision')
+    await label('florin', { zone: 'f3' })
+    await label('guilder', { zone: 'g3' })
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['in f3', 'in g2'])
+  },
+)

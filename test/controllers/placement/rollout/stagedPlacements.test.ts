@@ -42,10 +42,11 @@ t.test('rollouts that go on are found by their space, and none of a placement th
     placements.add(placement)
     placements.rolls(placement)
   }
-  t.same([...placements.rollingIn('w1')], [first])
+  t.same([...placements.in('w1')], [first])
+  t.equal(placements.isRolling(first), true)
   placements.delete(first)
   placements.rolls(first)
-  t.same([...placements.rollingIn('w1')], [])
+  t.same([...placements.in('w1')], [])
   t.same([placements.get('w1', 'ep'), placements.isRolling(first), placements.isAnyRolling], [undefined, false, true])
   placements.rests(second)
   t.equal(placements.isAnyRolling, false)
