@@ -46,7 +46,7 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
 
 export interface WatchPlan {
   selection: Selection
-  /** Objects to send as ADDED first. */
+  /** Objects to send as ADDED first; absent once they are sent. */
   initial: ListResult | undefined
   /** Whether a bookmark tells that the initial events are over. */
   marksInitialEnd: boolean
@@ -164,6 +164,8 @@ export async function runWatch(
     if (plan.initial) {
       const letGo = holdViews(exchange.type)
       const isOpen = await sendInitial(plan, { sink, work, signal, ...form }).finally(letGo)
+      // a watch goes on for long, and these may be changed by then, or were made for it
+      plan.initial = undefined
       if (!isOpen) {
         if (held.refusal !== undefined) throw held.refusal
         return
