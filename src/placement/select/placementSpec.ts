@@ -8,6 +8,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, record, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { type AssociatedWish, associatedWish } from '../associated/associated.ts'
 import { type LeftRule, leftRules } from '../content/leftRules.ts'
 import { groupOfTest } from '../words/placement.ts'
@@ -140,6 +141,11 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     rollout: spec.rolloutStrategy ?? undefined,
     historyLimit: typeof spec.revisionHistoryLimit === 'number' ? spec.revisionHistoryLimit : DEFAULT_HISTORY,
   }
+}
+
+/** Whether copies of the placement differ by it, wherever they are. */
+export function changesCopies(before: PlacementSpec, after: PlacementSpec): boolean {
+  return before.preserves !== after.preserves || !equalJson(before.left, after.left)
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
-import { type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
+import { changesCopies, type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
 import { readsOtherwise } from '../../../placement/words/topology.ts'
 import { type Destination, sameWays, type Ways, waysOf } from '../../../placement/words/ways.ts'
 import type { Signals } from '../signals/signals.ts'
@@ -65,7 +65,7 @@ export class PlacementJoin extends PlacementProduct {
     else space.carriers.delete(name)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, lead)
     space.workload.setPlacement(name, spec)
-    if (before && lead.stage && (before.preserves !== spec.preserves || !equalJson(before.left, spec.left)))
+    if (before && lead.stage && changesCopies(before, spec))
       this.#touch(id, name, this.#mailboxesOf(destinations(space, name)))
     if (!equalJson(before?.upsync ?? [], spec.upsync))
       this.#touchCarried(id, [before, spec], this.#mailboxesOf(destinations(space, name)))

@@ -9,7 +9,7 @@
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
-import { downsyncs, type PlacementSpec } from '../../../placement/select/placementSpec.ts'
+import { changesCopies, downsyncs, type PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { resourceKey } from '../../../placement/words/names.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import { Dependents } from './dependents.ts'
@@ -244,8 +244,7 @@ export class Workload {
       before.wantSingletonReportedState !== spec.wantSingletonReportedState ||
       before.wantMultiWECReportedState !== spec.wantMultiWECReportedState
     old.spec = spec
-    const isOther = !equalJson([before.left, before.associated], [spec.left, spec.associated])
-    if (before.preserves !== spec.preserves || isOther)
+    if (changesCopies(before, spec) || !equalJson(before.associated, spec.associated))
       for (const key of this.selectedBy(name)) this.#notify(name, key, 'changed')
     else if (flipped) for (const key of [...old.explicit]) this.#notify(name, key, 'changed')
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
