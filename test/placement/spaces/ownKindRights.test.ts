@@ -7,7 +7,7 @@ import { OWN_KIND_RIGHTS } from '../../../src/placement/spaces/ownKindRights.ts'
 import { SPACE_TYPES } from '../../../src/placement/spaces/spaceTypes.ts'
 import { PLACEMENT_CONTENTS } from '../../../src/placement/words/placement.ts'
 
-/** Spaces are read by rights of their own; a preview is only asked for; contents of revisions may hold Secrets. */
+/** Spaces are read by rights of their own; a preview is only created; contents of revisions may hold Secrets. */
 const UNREAD = [LOGICAL_CLUSTERS, WORKSPACES, PLACEMENT_PREVIEWS, PLACEMENT_CONTENTS].map(groupResourceName)
 
 t.test('roles and types of space name the same kinds', async t => {
