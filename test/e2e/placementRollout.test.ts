@@ -156,6 +156,7 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
 
 const ROOT = join(import.meta.dirname, '../..')
 const ROLLOUTS = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'placementrollouts' }
+const REVISIONS = { ...ROLLOUTS, resource: 'placementrevisions' }
 const PAGE = { namespace: 'store', name: 'web' }
 
 t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
@@ -180,8 +181,8 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   const done = async (script: string) => t.match(await run(script), { code: 0 }, script)
   const page = readFileSync(join(ROOT, 'docs/rollouts.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
-  const [stage = '', before = '', follow = '', pipeline = '', approve = '', undo = '', hold = ''] = blocks
-  t.equal(blocks.length, 7)
+  const [stage = '', before = '', follow = '', changes = '', pipeline = '', approve = '', undo = '', hold = ''] = blocks
+  t.equal(blocks.length, 8)
   const [, plain = '', groups = ''] = /```yaml\n(.*?)```.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'web.yaml'), plain)
   const windowless = groups.replace(/^ *windows:.*\n/m, '').replace('10m', '1s')
@@ -222,9 +223,17 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
     const { code, told } = await run(line)
     t.ok(code === 0 || (code === 3 && /rollout status/.test(line)), `${line}: ${told}`)
   }
+  await until(wds, REVISIONS, { name: 'web.2' }, object => object !== undefined)
   edit('three')
   await done(pipeline)
   t.same(await pages(), ['three', 'three', 'three'], 'the pipeline waited for all')
+  const [, changed = '', differs = '', made = ''] = changes.trim().split('\n')
+  t.match(await run(changed), { code: 0, told: /^- {2}page: one\n\+ {2}page: two$/m })
+  t.match(await run(differs), { code: 0, told: /^- {2}page: one\n\+ {2}page: three$/m })
+  const first =
+    /^configmaps "store\/web" is in revision 1 of placement web by \S+, \w+ ago, which made it so\nit is otherwise now/
+  t.match(await run(made), { code: 0, told: first })
+  t.match(await run(made), { told: /^LOCATION[\s\S]*florin .* Done /m })
   // a write that changes no content makes no revision, and a pipeline ends all the same
   await done('kubectl annotate configmap/web -n store --overwrite kubectl.kubernetes.io/last-applied-configuration={}')
   await done('kubectl kubestellar rollout status web -f app/ -f web.yaml --watch --timeout 10m')

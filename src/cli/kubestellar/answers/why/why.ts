@@ -14,6 +14,7 @@ import type { Known } from '../known.ts'
 import { type ClusterState, isDone, rankOf, readWorkStatus, whereaboutsOf } from '../workStatus.ts'
 import { explainSelection, type Selection } from './selection.ts'
 import { type Note, objectNotes, placementNotes, staysHome } from './whyNotes.ts'
+import { type StagesAnswer, stagesOf } from './whyStages.ts'
 import { withheldStatus } from './withheldStatus.ts'
 
 export interface WhyFacts {
@@ -30,6 +31,8 @@ export interface WhyFacts {
   readonly defined: readonly Matchable[]
   /** `--cluster` */
   readonly cluster: string | undefined
+  /** PlacementRollouts and PlacementRevisions. Absent: no placement has a strategy, or nobody asks. */
+  readonly staged?: { readonly rollouts: Known; readonly revisions: Known }
 }
 
 export interface PlacementAnswer extends Selection {
@@ -41,6 +44,8 @@ export interface PlacementAnswer extends Selection {
   /** Only where it selects the object. */
   readonly leadsTo?: readonly Place[]
   readonly misses?: readonly LocationMiss[]
+  /** Only where it has a rollout. */
+  readonly stages?: StagesAnswer
   /** Number of its locations, requested or not. */
   readonly leads?: number
   /** Locations that the space may place on. */
@@ -165,15 +170,31 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, clusters: Clust
   const named = cluster === undefined ? undefined : clusters.named(cluster)
   const asked = (place: Place): boolean =>
     named === undefined || isPlace(place, cluster!) || clusters.at(place).some(key => named.has(key))
+  const stages = facts.staged && stagesOf(name, stagedIn(facts.staged, clusters, asked))
+  // the stages say the same
+  const isSaid = ({ type }: Note): boolean => type === 'RolledOut' && stages !== undefined && stages.state !== 'Done'
   return {
     name,
     ...selection,
-    notes,
+    notes: notes.filter(note => !isSaid(note)),
+    ...(stages && { stages }),
     leadsTo: leadsTo.filter(asked),
     misses: misses.filter(asked).slice(0, MAX_MISSES),
     leads: leadsTo.length,
     granted,
   }
+}
+
+function stagedIn(
+  { rollouts, revisions }: NonNullable<WhyFacts['staged']>,
+  { places }: Clusters,
+  asked: (place: Place) => boolean,
+): Parameters<typeof stagesOf>[1] {
+  const placeOf = (inventory: string, location: string): Place | undefined => {
+    const place = places.of(inventory, location)
+    return asked(place) ? place : undefined
+  }
+  return { rollouts: rollouts.items, revisions: revisions.items, placeOf }
 }
 
 /** The EdgePlacement that a slice is of. */
@@ -268,6 +289,7 @@ function unknownOf({
   workStatuses,
   namespaceLabels,
   object,
+  staged,
 }: WhyFacts): string[] {
   const unknown: string[] = []
   const note = ({ unknown: reason }: Known, what: string) => {
@@ -278,6 +300,7 @@ function unknownOf({
   note(granted, 'which locations there are')
   note(bindings, 'which inventories the space uses')
   note(workStatuses, 'what became of it in each cluster')
+  if (staged) note(staged.rollouts, 'in which stage clusters are')
   if ((object.metadata.namespace ?? '') !== '' && !namespaceLabels) {
     unknown.push('what namespaceSelectors say of it: you may not get its namespace')
   }

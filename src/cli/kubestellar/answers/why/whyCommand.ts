@@ -30,7 +30,7 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
     }
     const question = await Question.of(asked, args, options.cluster)
     const answer = async () => {
-      const explained = await namingCauses(why(await question.facts()), asked, args)
+      const explained = await namingCauses(why(await question.stagedFacts()), asked, args)
       return await namingOwners(explained, asked.session.client)
     }
     const print = (answer: WhyAnswer) => printWhy(answer, options.output ?? 'text', terminal)

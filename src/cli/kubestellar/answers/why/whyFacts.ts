@@ -1,5 +1,6 @@
 /** Facts of a workload space for `why` and `diff` about one of its objects. */
 import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { at } from '../../../../apimachinery/fields.ts'
 import { didYouMean } from '../../../../apimachinery/nearest.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../../apimachinery/resources.ts'
@@ -11,6 +12,8 @@ import {
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
   SLICES,
   WORK_STATUSES,
 } from '../../../../placement/words/placement.ts'
@@ -60,6 +63,19 @@ export class Question {
       resources: this.#resources,
       cluster: this.#cluster,
     })
+  }
+
+  /** With the stages of rollouts. @throws CommandError as {@link facts} */
+  async stagedFacts(): Promise<WhyFacts> {
+    const facts = await this.facts()
+    const isAny = facts.placements.items.some(({ spec }) => at(spec, 'rolloutStrategy') !== undefined)
+    if (!isAny) return facts
+    const { space } = this.#asked
+    const [rollouts, revisions] = await Promise.all([
+      known(space, PLACEMENT_ROLLOUTS),
+      known(space, PLACEMENT_REVISIONS),
+    ])
+    return { ...facts, staged: { rollouts, revisions } }
   }
 
   /** Resources whose changes change the facts. */

@@ -7,6 +7,7 @@ import type { LocationMiss } from '../destinations.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import type { PlacementAnswer, WhyAnswer } from './why.ts'
 import type { Note } from './whyNotes.ts'
+import { stagesText } from './whyStages.ts'
 
 export interface TextOptions {
   readonly wide: boolean
@@ -51,12 +52,22 @@ function someOf(placements: readonly PlacementAnswer[]): readonly PlacementAnswe
     : placements.slice(0, FEW)
 }
 
-function placementText(
-  placement: PlacementAnswer,
-  noted: (note: Note) => string,
-  { wide, paint }: TextOptions,
-): string[] {
-  const { name, selects, by, implied, nearest, heldBackBy, message, notes, misses = [], leads, granted } = placement
+function placementText(placement: PlacementAnswer, noted: (note: Note) => string, options: TextOptions): string[] {
+  const { wide, paint } = options
+  const {
+    name,
+    selects,
+    by,
+    implied,
+    nearest,
+    heldBackBy,
+    message,
+    notes,
+    misses = [],
+    leads,
+    granted,
+    stages,
+  } = placement
   const title = paint(`placement ${name}`, 'bold')
   if (!selects) {
     if (!nearest) return [`${title} does not select it: ${message}`]
@@ -73,6 +84,7 @@ function placementText(
   lines.push(
     `  leads to ${leads} of ${granted} ${granted === 1 ? 'location' : 'locations'} that this space may place on`,
   )
+  if (stages) lines.push(...stagesText(name, stages, options))
   const few = wide ? misses : misses.slice(0, FEW)
   lines.push(...few.map(missText))
   const left = misses.length - few.length

@@ -415,3 +415,81 @@ t.test('a conflict is explained once: by the clusters, and not by the placement 
   )
   t.match(lines, [/^configmaps "shop\/prices" is Conflict in 2/, '', /^placement p selects it/, /^ {2}leads to/])
 })
+
+t.test('a rollout names the revision of each cluster, what it waits for and the command that moves it on', async t => {
+  const stage = (cluster: string, state: string, more: object = {}) => ({
+    ...{ key: `mb-${cluster}`, cluster, inventory: 'id1', state },
+    ...more,
+  })
+  const rollout = (run: number, status: object, spec: object = {}): KubeObject =>
+    edge('PlacementRollout', `p.${run}`, {
+      spec: { placement: 'p', revision: run, run, by: 'alice', at: '2026-01-01T00:00:00Z', ...spec },
+      status,
+    })
+  const held = { reason: 'ApprovalRequired', message: 'group "prod" waits for an approval' }
+  const clusters = [
+    stage('florin', 'Done', { revision: 2, group: 'canary' }),
+    stage('guilder', 'Planned', { revision: 1, group: 'prod', ...held }),
+    stage('mark', 'Planned', { revision: 1, group: 'prod', ...held }),
+    stage('franc', 'Waiting', {
+      revision: 0,
+      reason: 'ClusterAway',
+      message: 'it is planned once its cluster is back',
+    }),
+    stage('lira', 'Skipped', { revision: 1 }),
+  ]
+  const conditions = [{ type: 'RolledOut', status: 'False', reason: 'ApprovalRequired', message: 'revision 2: waits' }]
+  const placements = { items: [placement('p', { resources: ['configmaps'] }, { status: { conditions } })] }
+  const rollouts = {
+    items: [
+      rollout(1, { state: 'Done', clusters: [] }),
+      rollout(2, { state: 'Waiting', ...held, clusters }),
+      rollout(9, { state: 'Failed' }, { placement: 'other' }),
+    ],
+  }
+  const pin = (placement: string, n: number, pinned: boolean) =>
+    edge('PlacementRevision', `${placement}.${n}`, { spec: { placement, revision: n, pinned } })
+  const revisions = { items: [pin('p', 1, false), pin('q', 7, true)] }
+  const staged = { rollouts, revisions }
+  const lines = text({ placements, staged })
+  const from = lines.findIndex(line => line.startsWith('  revision 2'))
+  t.strictSame(lines.slice(from, from + 5), [
+    '  revision 2 by alice, 10m ago: Waiting: group "prod" waits for an approval',
+    '    imw1.florin (group canary): revision 2, Done',
+    '    imw1.guilder, imw1.mark (group prod): revision 1, Planned: group "prod" waits for an approval',
+    '      kubectl kubestellar rollout approve p --group prod',
+    '    imw1.franc: no revision, Waiting: it is planned once its cluster is back',
+  ])
+  t.notMatch(lines.join('\n'), /RolledOut|lira: revision/, 'the condition says the same')
+  const { stages } = why(facts({ placements, staged, cluster: 'guilder' })).placements[0]!
+  t.match(stages, { revision: 2, by: 'alice', clusters: [{ location: 'imw1.guilder', revision: 1, group: 'prod' }] })
+  t.equal(stages!.clusters.length, 1, 'of the cluster that is meant')
+  const remedies = (reason: string) =>
+    text({
+      placements,
+      staged: { ...staged, rollouts: { items: [rollout(2, { clusters: [stage('florin', 'X', { reason })] })] } },
+    })
+      .filter(line => line.includes('kubectl kubestellar rollout'))
+      .map(line => line.trim())
+  for (const [reason, verb] of [
+    ['RolloutPaused', 'resume'],
+    ['WindowClosed', 'expedite'],
+    ['ContentFailed', 'undo'],
+    ['RolloutFailed', 'undo'],
+  ] as const)
+    t.strictSame(remedies(reason), [`kubectl kubestellar rollout ${verb} p`], reason)
+  for (const reason of ['NotItsTurn', 'MinSuccessTime', 'Progressing', 'ClusterAway'])
+    t.strictSame(remedies(reason), [])
+  const pinned = text({
+    placements,
+    staged: { rollouts, revisions: { items: [pin('p', 1, true), pin('p', 2, false)] } },
+  })
+  t.ok(pinned.includes('    pinned at revision 1: kubectl kubestellar rollout unpin p lets later ones come'))
+  const live = { items: [rollout(2, { state: 'Superseded', reason: 'NotStaged', clusters })] }
+  t.notMatch(text({ placements, staged: { ...staged, rollouts: live } }).join('\n'), /revision 2 by/)
+  const unknown = { items: [], unknown: 'you may not list placementrollouts here' }
+  t.match(
+    text({ placements, staged: { ...staged, rollouts: unknown } }).at(-1),
+    /in which stage clusters are: you may not/,
+  )
+})
