@@ -1,10 +1,12 @@
 /**
- * Cost of a syncer for the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`. A
+ * Cost of a syncer for the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]
+ * [--pods 5000]`. A
  * server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. With `--cluster FILE` a cluster of
  * that kubeconfig, which must hold nothing of an earlier run, instead of the stand-in. Printed are the first fill in objects a second and
  * its processor time for each without that of the start. For an idle while it prints resident memory, connections, processor time and
  * traffic; for three edits the bytes to the disk and to the network. The cluster's own end of the measured links is a relay that counts
- * (bench/relay.ts).
+ * (bench/relay.ts). With `--pods N` the cluster makes as many Pods of a placed Deployment, which crash in a loop meanwhile. The figures are
+ * printed without `spec.associated`, and with it.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,6 +30,7 @@ const { values: flags } = parseArgs({
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
     /** Kubeconfig of a cluster of one's own: it speaks HTTP/2, as the stand-in does not. For one number of objects. */
     cluster: { type: 'string' },
+    pods: { type: 'string', default: '0' },
     /** As the syncer's flags of that name; 0: no limit of its own. Default: the syncer's. */
     qps: { type: 'string' },
   },
@@ -35,6 +38,9 @@ const { values: flags } = parseArgs({
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
+const PODS = { group: '', version: 'v1', resource: 'pods' }
+const SETS = { group: 'apps', version: 'v1', resource: 'replicasets' }
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
 const PLACEMENTS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'edgeplacements' }
 const INVENTORY = 'root:imw1'
 const WORKLOAD = 'root:wmw1'
@@ -96,22 +102,114 @@ function objectAt(i: number): { resource: GroupVersionResource; object: KubeObje
   return { resource: CONFIG_MAPS, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } }
 }
 
-const placement: KubeObject = {
+const ours = { namespaces: [NAMESPACE], labelSelectors: [{ matchLabels: { app: 'bench' } }] }
+const placement = (isAssociated: boolean): KubeObject => ({
   apiVersion: 'edge.kubestellar.io/v2alpha1',
   kind: 'EdgePlacement',
   metadata: { name: 'bench' },
   spec: {
     locationSelectors: [{ matchLabels: { env: 'bench' } }],
     downsync: [
-      {
-        apiGroup: '',
-        resources: ['configmaps', 'secrets', 'services'],
-        namespaces: [NAMESPACE],
-        labelSelectors: [{ matchLabels: { app: 'bench' } }],
-      },
+      { apiGroup: '', resources: ['configmaps', 'secrets', 'services'], ...ours },
+      { apiGroup: 'apps', resources: ['deployments'], ...ours },
     ],
+    ...(isAssociated && { associated: { kinds: ['pods', 'replicasets.apps'] } }),
   },
+})
+
+const IMAGE = 'registry.example/shop/web:1.2.3'
+const env = Array.from({ length: 20 }, (_, i) => ({ name: `KEY_${i}`, value: 'v'.repeat(20) }))
+const template = {
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image: IMAGE, env, resources: { requests: { cpu: '100m' } } }] },
 }
+const deployment: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: NAMESPACE, labels: { app: 'bench' } },
+  spec: { replicas: 1, selector: { matchLabels: { app: 'web' } }, template },
+}
+
+/** Pods of the placed Deployment, as a cluster's controllers make them. */
+class CrashingPods {
+  readonly #cluster: SpaceClient
+  readonly #count: number
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #pending = new Set<Promise<unknown>>()
+  #changes = 0
+
+  constructor(cluster: SpaceClient, count: number) {
+    this.#cluster = cluster
+    this.#count = count
+  }
+
+  async make(): Promise<void> {
+    const { metadata } = await this.#placed()
+    const owned = (name: string, owner: { apiVersion: string; kind: string; name: string; uid: string }) => ({
+      name,
+      namespace: NAMESPACE,
+      labels: { app: 'web' },
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    })
+    const root = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: metadata.uid! }
+    const set = await this.#cluster.create(SETS, {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: owned('web-5d4f8c7b9', root),
+      spec: { replicas: this.#count, selector: { matchLabels: { app: 'web' } }, template },
+    })
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d4f8c7b9', uid: set.metadata.uid! }
+    await crowd(this.#count, i =>
+      this.#cluster.create(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: owned(`web-5d4f8c7b9-${i}`, owner),
+        spec: template.spec,
+      }),
+    )
+  }
+
+  /** Each restarts every five minutes, which changes its status three times. */
+  crash(): void {
+    const everyMs = (CRASH_MS / 3 / this.#count) * PATCHES_AT_ONCE
+    this.#timers.add(
+      setInterval(() => {
+        for (let i = 0; i < PATCHES_AT_ONCE; i++) this.#change(this.#changes++)
+      }, everyMs),
+    )
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all(this.#pending)
+  }
+
+  async #placed(): Promise<KubeObject> {
+    for (;;) {
+      const { items } = await this.#cluster.list(DEPLOYMENTS, { namespace: NAMESPACE })
+      const found = items.find(({ metadata }) => metadata.name === 'web')
+      if (found) return found
+      await pause(100)
+    }
+  }
+
+  #change(i: number): void {
+    const name = `web-5d4f8c7b9-${i % this.#count}`
+    const restartCount = Math.floor(i / this.#count)
+    const waiting = { reason: 'CrashLoopBackOff', message: `back-off 5m0s restarting failed container=c pod=${name}` }
+    const terminated = { exitCode: 1, reason: 'Error', startedAt: '2026-01-01T00:00:00Z' }
+    const containerID = `containerd://${'b'.repeat(64)}`
+    const about = { name: 'c', image: IMAGE, imageID: `sha256:${'a'.repeat(64)}`, containerID, restartCount }
+    const status = { containerStatuses: [{ ...about, ready: false, state: { waiting }, lastState: { terminated } }] }
+    const options = { subresource: 'status' }
+    const sent = this.#cluster
+      .patch(PODS, { namespace: NAMESPACE, name }, 'merge', { status }, options)
+      .finally(() => this.#pending.delete(sent))
+    this.#pending.add(sent)
+  }
+}
+const CRASH_MS = 300_000
+const PATCHES_AT_ONCE = 5
 
 /** Objects of ours that the center holds in a space, and when the first and the last came. */
 class Arrivals {
@@ -217,7 +315,7 @@ async function quiet(pid: number): Promise<void> {
   }
 }
 
-async function measure(count: number): Promise<Figures> {
+async function measure(count: number, podCount: number, isAssociated: boolean): Promise<Figures> {
   const dir = await mkdtemp(join(tmpdir(), 'orrery-syncer-bench-'))
   const processes = new Processes(dir)
   const measured = new Processes(dir, join(flags.tree, 'bin'))
@@ -252,9 +350,10 @@ async function measure(count: number): Promise<Figures> {
       const { resource, object } = objectAt(i)
       await workload.create(resource, object)
     })
+    if (podCount > 0) await workload.create(DEPLOYMENTS, deployment)
     const { space = '' } = await loadKubeconfig(ofMailbox)
     const inMailbox = new Arrivals(center, space)
-    await workload.create(PLACEMENTS, placement)
+    await workload.create(PLACEMENTS, placement(isAssociated))
     await inMailbox.all(count)
     await inMailbox.observer.stop()
 
@@ -285,12 +384,16 @@ async function measure(count: number): Promise<Figures> {
     const startCpu = await cpuOf(pid)
     const { firstMs, lastMs } = await arrivals.all(count)
     const fillCpu = await cpuOf(pid)
+    const pods = new CrashingPods(client, podCount)
+    if (podCount > 0) await pods.make()
     await quiet(pid)
     const eachMs = (cpu: number): string => `${(((cpu - startCpu) / count) * 1000).toFixed(2)} ms`
     const cpuEach = `${eachMs(fillCpu)}, ${eachMs(await cpuOf(pid))} until it is quiet; start ${startCpu.toFixed(2)} s`
 
     const [cpu, toCenter, toCluster] = [await cpuOf(pid), relays.center.bytes, relays.cluster.bytes]
     const idleBegunMs = performance.now()
+    if (podCount > 0) pods.crash()
+    closers.push(() => pods.stop())
     await pause(Number(flags.idle) * 1000)
     const idleSeconds = (performance.now() - idleBegunMs) / 1000
     const share = ((await cpuOf(pid)) - cpu) / idleSeconds
@@ -327,9 +430,12 @@ async function measure(count: number): Promise<Figures> {
   }
 }
 
-for (const count of flags.objects.split(',').map(Number)) {
-  const figures = await measure(count)
-  process.stdout.write(`${count} objects\n`)
-  for (const [name, title] of Object.entries(TITLES))
-    process.stdout.write(`  ${title.padEnd(38)}${figures[name as keyof Figures]}\n`)
-}
+const pods = Number(flags.pods)
+for (const count of flags.objects.split(',').map(Number))
+  for (const isAssociated of pods > 0 ? [false, true] : [false]) {
+    const figures = await measure(count, pods, isAssociated)
+    const beside = pods > 0 ? `, ${pods} Pods that crash, ${isAssociated ? 'with' : 'without'} associated` : ''
+    process.stdout.write(`${count} objects${beside}\n`)
+    for (const [name, title] of Object.entries(TITLES))
+      process.stdout.write(`  ${title.padEnd(38)}${figures[name as keyof Figures]}\n`)
+  }

@@ -44,6 +44,7 @@ function plain(value: object): unknown {
 
 const metadata = (name: string) => ({ metadata: { namespace: 'shop', name } })
 const condition = (type: string) => ({ conditions: [{ type, status: 'True' }] })
+const POD = { obj: { kind: 'Pod' } }
 const ok = { state: 'Applied', health: 'Healthy', message: '' }
 const CASES: Readonly<Record<string, [clusters: Record<string, Said>, rows: unknown[]]>> = {
   states: [
@@ -89,9 +90,10 @@ const CASES: Readonly<Record<string, [clusters: Record<string, Said>, rows: unkn
   ],
   pods: [
     {
-      a: { status: { phase: 'Running', containerStatuses: [{ restartCount: 2 }, { restartCount: 3 }] } },
-      b: { status: { phase: 'Running' } },
-      c: { status: { phase: 'Failed' } },
+      a: { ...POD, status: { phase: 'Running', containerStatuses: [{ restartCount: 2 }, { restartCount: 3 }] } },
+      b: { ...POD, status: { phase: 'Running' } },
+      c: { ...POD, status: { phase: 'Failed' } },
+      set: { obj: { kind: 'ReplicaSet' }, status: { replicas: 2 } },
     },
     [
       ['Failed', '1', '0'],
@@ -100,10 +102,10 @@ const CASES: Readonly<Record<string, [clusters: Record<string, Said>, rows: unkn
   ],
   'pods-broken': [
     {
-      a: { obj: metadata('good'), status: { phase: 'Running', ...condition('Ready') } },
-      b: { obj: metadata('done'), status: { phase: 'Succeeded' } },
+      a: { obj: { kind: 'Pod', ...metadata('good') }, status: { phase: 'Running', ...condition('Ready') } },
+      b: { obj: { kind: 'Pod', ...metadata('done') }, status: { phase: 'Succeeded' } },
       c: {
-        obj: metadata('bad'),
+        obj: { kind: 'Pod', ...metadata('bad') },
         status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] },
       },
     },

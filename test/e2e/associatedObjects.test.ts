@@ -2,12 +2,16 @@
  * Objects that clusters make for a placed Deployment, as its author reads them at the view of reports. One cluster is
  * a stand-in whose ReplicaSets and Pods this test makes. The other is a real one with its own controllers, where KUBEBUILDER_ASSETS is set.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { COMBINED_STATUSES, STATUS_COLLECTORS } from '../../src/placement/words/placement.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { pluginHere } from '../support/runHere.ts'
 import { at, deployment, there } from '../syncer/support/installation.ts'
@@ -27,20 +31,40 @@ function ownedBy({ apiVersion, kind, metadata }: KubeObject, name: string): Kube
   return { name, namespace, labels: { app: 'web' }, ownerReferences: [{ apiVersion, kind, name: metadata.name!, uid }] }
 }
 
-/** A ReplicaSet and a Pod of it. The answer is the Pod's uid. */
-async function makePod(cluster: SpaceClient): Promise<string | undefined> {
+const spec = { containers: [{ name: 'c', image: 'shop/web:1' }] }
+
+/** A ReplicaSet of the Deployment. */
+async function makeSet(cluster: SpaceClient): Promise<KubeObject> {
   const web = await until(cluster, DEPLOYMENTS, at('web'), there)
-  const spec = { containers: [{ name: 'c', image: 'shop/web:1' }] }
   const template = { metadata: { labels: { app: 'web' } }, spec }
-  const set = await cluster.create(SETS, {
+  return await cluster.create(SETS, {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: ownedBy(web!, 'web-1'),
     spec: { selector: { matchLabels: { app: 'web' } }, template },
   })
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: ownedBy(set, 'web-1-a'), spec }
-  return (await cluster.create(PODS, pod)).metadata.uid
 }
+
+const makePod = (cluster: SpaceClient, set: KubeObject, name: string): Promise<KubeObject> =>
+  cluster.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: ownedBy(set, name), spec })
+
+/** The collector `pods` that ships. */
+function podsCollector(): KubeObject {
+  const file = join(import.meta.dirname, '../../deploy/collectors/collectors.yaml')
+  const all = parseAllDocuments(readFileSync(file, 'utf8')).map(document => document.toJS() as KubeObject)
+  return all.find(({ metadata }) => metadata.name === 'pods')!
+}
+
+/** Whether the summary of all Pods has one row, of so many that run. */
+const summedUp =
+  (pods: number) =>
+  (object: KubeObject | undefined): boolean => {
+    const rows = fieldAt(object, 'results', 0, 'rows')
+    const columns = [{ string: 'Running' }, { float: `${pods}` }, { float: '0' }]
+    const isSame = (column: object, i: number): boolean =>
+      fieldAt(rows, 0, 'columns', i, Object.keys(column)[0]!) === Object.values(column)[0]
+    return Array.isArray(rows) && rows.length === 1 && columns.every(isSame)
+  }
 
 const isRunning = (object: KubeObject | undefined): boolean => fieldAt(object?.status, 'phase') === 'Running'
 
@@ -62,7 +86,7 @@ async function viewIn(t: Test, florin: Florin, space: string): Promise<SpaceClie
 }
 
 t.test('an author reads the Pods that a cluster made of a Deployment', { timeout: FILE_LIMIT_MS }, async t => {
-  const florin = await Florin.begin(t)
+  const florin = await Florin.begin(t, { serverFlags: ['--api-threads', '1'] })
   const { wds, cluster } = florin
   const flags = ['--space', 'root:wmw1', '-n', 'shop', '--kubeconfig', florin.kubeconfig]
   const ks = (...args: string[]) => pluginHere('kubestellar', ...args, ...flags)
@@ -70,7 +94,8 @@ t.test('an author reads the Pods that a cluster made of a Deployment', { timeout
   await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { associated: { kinds: ['*'] } } })
   await wds.create(DEPLOYMENTS, deployment)
   await until(wds, PLACEMENTS, { name: 'p' }, has('AssociatedReported', 'True', 'AllReported'))
-  const podUid = await makePod(cluster)
+  const set = await makeSet(cluster)
+  const { uid: podUid } = (await makePod(cluster, set, 'web-1-a')).metadata
   const view = await viewIn(t, florin, 'root:wmw1')
   const pod = await until(view, PODS, { namespace: 'shop', name: 'web-1-a' }, isRunning)
   t.match(pod, { spec: { containers: [{ name: 'c', image: 'shop/web:1' }] } })
@@ -98,6 +123,20 @@ t.test('an author reads the Pods that a cluster made of a Deployment', { timeout
     out: /imw1.florin +\d+s +Warning +BackOff +pod\/web-1-a +1 +back-off/,
   })
   t.match(await ks('events', 'deploy/web', '--cluster', 'oslo'), { code: 1, err: /no cluster reports .* at oslo/ })
+
+  t.comment('an API thread answers and watches a summary of them, also after a restart')
+  await wds.create(STATUS_COLLECTORS, podsCollector())
+  await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { associated: { statusCollectors: ['pods'] } } })
+  const summary = { namespace: 'kubestellar-report', name: 'p:pods' }
+  t.match(await until(wds, COMBINED_STATUSES, summary, summedUp(1)), {
+    spec: { placement: 'p' },
+    clusters: { total: 1, stale: 0 },
+    results: [{ name: 'pods', columnNames: ['phase', 'pods', 'restarts'] }],
+  })
+  await florin.endCenter()
+  await makePod(cluster, set, 'web-1-b')
+  await florin.startCenter()
+  t.match(await until(wds, COMBINED_STATUSES, summary, summedUp(2)), { clusters: { stale: 0 } })
 })
 
 const skip = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'

@@ -105,9 +105,9 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const page = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
   const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...others] = blocks
-  const [summaries = '', ...rest] = others
+  const [summaries = '', ofPods = '', ...rest] = others
   const [git = '', argo = '', flux = '', release = '', goBack = ''] = rest
-  t.equal(blocks.length, 13)
+  t.equal(blocks.length, 14)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -158,6 +158,10 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const summed = await run(summaries)
   t.match(summed, { code: 0, told: /condition met\n/ })
   t.match(summed.told, /^web +Deployment +web +2 +0 +broken: 0 rows; deployments: clusters=2 .* ready=2 /m)
+  t.match(await run(ofPods), {
+    code: 0,
+    told: /patched\n[\s\S]*^web .*2 +0 +pods: 0 rows\n[\s\S]*pods-broken: 0 rows/m,
+  })
   const [, behind = ''] = /## Summaries\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
   writeFileSync(join(dir, 'behind.yaml'), behind)
   t.match(await run('kubectl apply -f behind.yaml'), { code: 0, told: /behind created/ })

@@ -14,7 +14,18 @@ import {
   UPSYNCED_FOR,
 } from '../../../../src/placement/words/placement.ts'
 import { namespace } from '../fakeServer.ts'
-import { configMap, MAPS, placement, replicaSet, SETS, setGrant, slice, world } from '../translatorWorld.ts'
+import {
+  configMap,
+  consent,
+  EVERYTHING,
+  MAPS,
+  placement,
+  replicaSet,
+  SETS,
+  setGrant,
+  slice,
+  world,
+} from '../translatorWorld.ts'
 
 const NOTHING = new Map<string, string>()
 const PACE = { due: false, rest: async () => {} }
@@ -462,4 +473,48 @@ t.test('answers that nobody follows evaluate what has changed since the last one
   await server.quiet()
   t.same(await sums(), [['1'], ['0']], 'another collector')
   t.equal(evaluated(), 1)
+})
+
+t.test('a space counts Pods of its own copies alone, and those of a copy that passes to it', async t => {
+  const { summary, told, server, wds, combinedStatuses, florin } = await withPods(t)
+  const inTwo = server.in('wds2')
+  await consent(server, 'wds2', { ...EVERYTHING, associated: ['pods'] })
+  await inTwo.create(NAMESPACES, namespace('commonstuff'))
+  await inTwo.create(STATUS_COLLECTORS, collector('restarts', RESTARTS))
+  await inTwo.create(SETS, replicaSet('rs'))
+  const associated = { kinds: ['pods'], statusCollectors: ['restarts'] }
+  await inTwo.create(EDGE_PLACEMENTS, placement('mine', { downsync: [{ apiGroup: 'apps' }], associated }))
+  await inTwo.create(SLICES, slice('mine', 'florin', 'guilder'))
+  await server.quiet()
+  const ofTwo = async () => {
+    const row = await combinedStatuses().row('wds2', { namespace: 'kubestellar-report', name: 'mine:restarts' })
+    return rows(await row?.whole(), 'restarts')
+  }
+  t.same(await ofTwo(), [['0', '0']], 'the copy of that name belongs to the other space')
+  t.same(await summary('two', 'restarts'), [['3', '7']])
+  told()
+  await wds.delete(SETS, { namespace: 'commonstuff', name: 'rs' })
+  await server.quiet()
+  t.match(server.peek(florin, SETS, 'rs', 'commonstuff')!.metadata.annotations, { [OWNER_ANNOTATION]: 'wds2' })
+  t.match(server.peek(florin, PODS, 'a', 'commonstuff')!.metadata.annotations, { [UPSYNCED_FOR]: 'wds2' })
+  t.ok(told().includes('two:restarts'))
+  t.same(await summary('two', 'restarts'), [['1', '4']], 'its own other copy')
+  t.same(await ofTwo(), [['2', '3']])
+})
+
+t.test('an expression that fails for some kinds names these objects, and the others are in the row', async t => {
+  const { get, place, server, wds, florin } = await withPods(t)
+  await setGrant(server, 'wds1', { associated: ['*'] })
+  const subject = 'obj.kind == "Pod" ? 1 : int(obj.metadata.name)'
+  await wds.create(STATUS_COLLECTORS, collector('odd', { combinedFields: [{ name: 'n', type: 'SUM', subject }] }))
+  const associated = { kinds: ['*'], statusCollectors: ['odd'] }
+  await place('all', { downsync: [{ apiGroup: 'apps' }], associated }, 'florin', 'guilder')
+  const account = { root: 'apps|replicasets|commonstuff|rs', rootUid: 'u', placement: 'all', uid: 'm', owners: [] }
+  const annotations = { [UPSYNCED]: 'ConfigMap/commonstuff/made', [ASSOCIATED_WITH]: JSON.stringify(account) }
+  await server.in(florin).create(MAPS, configMap('made', {}, { annotations }))
+  await server.quiet()
+  const object = await get({ namespace: 'kubestellar-report', name: 'all:odd' })
+  t.same(rows(object, 'odd'), [['3']])
+  const failed = { wec: { clusterId: 'inv1.florin' }, object: 'configmaps "commonstuff/made"', columnName: 'n' }
+  t.match(object, { results: [{ aggregationErrors: [failed] }] })
 })
