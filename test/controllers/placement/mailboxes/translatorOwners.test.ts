@@ -1,6 +1,7 @@
 // One object that several workload spaces place in one cluster: it has one known owner, and the others get a report.
 
 import t, { type Test } from 'tap'
+import { str } from '../../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import type { SpaceClient } from '../../../../src/client/client.ts'
@@ -13,7 +14,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../../../src/placement/words/placement.ts'
-import { namespace } from '../fakeServer.ts'
+import { type FakeServer, namespace } from '../fakeServer.ts'
 import {
   ALL_MAPS,
   CRONTABS,
@@ -34,6 +35,15 @@ const OWNER = 'edge.kubestellar.io/owner'
 const SINCE = 'edge.kubestellar.io/owned-since'
 const COUNT = 'kubestellar.io/executing-count'
 const SINGLETON_SETS = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
+
+/** Events about placed objects. Those about EdgePlacements come at a pace of their own. */
+function objectEvents(server: FakeServer, space: string): KubeObject[] {
+  return server
+    .names(space, EVENTS)
+    .map(name => name.split('/'))
+    .map(([at = '', name = '']) => server.peek(space, EVENTS, name, at)!)
+    .filter(event => str(event, 'involvedObject', 'kind') !== 'EdgePlacement')
+}
 
 /** A second workload space `wds2`, whose claims come after those of `wds1`; what tests ask. */
 async function rivals(t: Test) {
@@ -57,7 +67,7 @@ async function rivals(t: Test) {
     set,
     owner: () => map(florin)?.metadata.annotations?.[OWNER],
     told: (space: string) => map(space)?.metadata.annotations?.[CONFLICT],
-    events: (space: string) => server.names(space, EVENTS).length,
+    events: (space: string) => objectEvents(server, space).length,
     /** Writes to the florin mailbox since then, without those to its SyncerConfig. */
     writesTo: (from: number) =>
       server.writes.slice(from).filter(write => write.startsWith(`${florin} `) && !write.includes(' syncerconfigs ')),
@@ -83,7 +93,7 @@ t.test('what a later space places under the same name replaces nothing, whatever
   t.equal(owner(), 'wds1')
   t.match(told('wds2'), /^not placed where space wds1 owns it \(at florin\); use another name/)
   t.equal(told('wds1'), undefined)
-  const [event] = server.names('wds2', EVENTS).map(name => server.peek('wds2', EVENTS, name.slice(12), 'commonstuff')!)
+  const [event] = objectEvents(server, 'wds2')
   t.match(event, { type: 'Warning', reason: 'ObjectConflict', involvedObject: { kind: 'ConfigMap', ...PAGE } })
   const before = server.writes.length
   await annotate(other, { touched: 'yes' })
@@ -385,7 +395,7 @@ t.test('a Namespace is there for all; what stands on it is the first one that pl
   await server.quiet()
   t.equal(server.peek(florin, NAMESPACES, 'shared')!.metadata.labels!.team, 'two')
   t.match(told('wds2'), /space wds1 owns it/)
-  t.equal(server.names('wds2', EVENTS).length, 1)
+  t.equal(objectEvents(server, 'wds2').length, 1)
   await wds.delete(NAMESPACES, { name: 'shared' })
   await server.quiet()
   t.equal(server.peek(florin, NAMESPACES, 'shared')!.metadata.labels!.team, 'one', 'it passes on, and never goes')
