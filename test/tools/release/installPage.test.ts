@@ -22,7 +22,7 @@ t.test('files, releases and links are named as they are', async t => {
   t.ok(named.length > 5)
   t.strictSame(new Set(named), new Set([version]))
   const [old = '', current = ''] = [...ENGINES.matchAll(/(\d+\.\d+)\.\d+/g)].map(([, release]) => release!)
-  t.match(page, `It runs on ${old} and later, and on ${current} and later`)
+  t.match(page, `runs on Node.js ${old} and later, and on ${current} and later`)
   for (const name of LINKS) t.match(page, `\`${name}\``)
   const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> }
   for (const [, script] of page.matchAll(/(?:`|&& |`sh )npm run (\w+)/g)) t.ok(script! in scripts, `npm run ${script}`)
