@@ -310,7 +310,8 @@ class Stepping {
         message: `${so}; these stay under watch: ${names(soaking)}`,
       }
     if (stuck.length > 0) {
-      const remedy = 'mend them, edit the objects, or set progressDeadline'
+      const remedy =
+        'mend them, edit the objects or undo; from the next edit on a progressDeadline counts them as failed'
       return {
         verdict: 'stuck',
         reason: 'NoProgress',
@@ -365,7 +366,7 @@ const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>
   stuck: {
     state: 'Stuck',
     reason: 'NoProgress',
-    message: 'its content is not healthy for long, and no deadline is set',
+    message: 'its content is not healthy for long, and this rollout began without a deadline',
   },
   soaking: { state: 'Waiting', reason: 'MinSuccessTime', message: 'its content is healthy, and stays under watch' },
   done: { state: 'Done', reason: 'Healthy', message: '' },

@@ -148,7 +148,16 @@ t.test('status shows the newest rollout cluster by cluster, and its exit code sa
   await report('web', 2, 'Superseded', { reason: 'NewerRevision' })
   t.equal((await ks('status web')).code, 3, 'the newer one is about to begin')
   t.equal((await ks('status web --revision 2')).code, 1)
-  await report('web', 2, 'Done')
+  await report('web', 2, 'Superseded', { reason: 'NotStaged' })
+  t.equal((await ks('status web')).code, 0, 'without stages all clusters get the newest content')
+  await report('web', 2, 'Done', { reason: 'Done' })
+  const conditions = [{ type: 'RolledOut', status: 'False', reason: 'RolledBack', message: 'revision 3: it failed' }]
+  const set = (status: object) =>
+    center.patch(EDGE_PLACEMENTS, { name: 'web' }, 'merge', { status }, { subresource: 'status' })
+  await set({ conditions })
+  t.equal((await ks('status web')).code, 1, 'the way back is done, and the edit is not')
+  t.equal((await ks('status web --revision 2')).code, 0)
+  await set({ conditions: null })
   t.match(await ks('status web --revision 1'), { code: 0, out: [/revision 1/, 'Done: it is Done'] })
   t.match(await ks('status web --revision 7'), { code: 2, err: [/no rollout of revision 7; there are those of 2, 1/] })
   t.match(await ks('status web -o name'), { out: ['web.2'] })

@@ -232,7 +232,7 @@ export const VECTORS: readonly Vector[] = [
       start: [],
       verdict: 'stuck',
       reason: 'NoProgress',
-      message: 'set progressDeadline',
+      message: 'from the next edit on a progressDeadline',
       states: { a: 'Stuck' },
     },
   },

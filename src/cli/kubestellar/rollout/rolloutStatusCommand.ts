@@ -8,13 +8,20 @@ import { CommandError } from '../../shell/commandError.ts'
 import { type Format, printDocument } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answers/answerSession.ts'
-import { comparing, NO_CHANGE, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
+import { CHANGE, comparing, NO_CHANGE, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
 import { followAnswers } from '../answers/followAnswers.ts'
 import { objectsOf, resourceOf, whereTo } from '../answers/kubectlApply.ts'
 import { why } from '../answers/why/why.ts'
 import { gather, sharedFacts } from '../answers/why/whyFacts.ts'
 import { textOptions } from '../answers/why/whyText.ts'
-import { type RolloutsAnswer, rolloutExit, rolloutsAnswer, rolloutsText, rolloutText } from './rolloutStatus.ts'
+import {
+  type RolloutAnswer,
+  type RolloutsAnswer,
+  rolloutExit,
+  rolloutsAnswer,
+  rolloutsText,
+  rolloutText,
+} from './rolloutStatus.ts'
 import { newestRollouts, noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
 export interface RolloutStatusOptions extends AnswerOptions {
@@ -125,25 +132,40 @@ async function answerOf({ asked, placement, options: { revision } }: Followed): 
 async function exitOf({ asked, placement, applied, options }: Followed, answer: RolloutsAnswer): Promise<number> {
   const [rollout] = answer.rollouts
   if (!rollout) return UNFINISHED
-  if (options.revision === undefined && rollout.reason === NEWER_REVISION) return UNFINISHED
-  if (!applied) return rolloutExit(answer)
+  const isNewest = options.revision === undefined
+  if (isNewest && rollout.reason === NEWER_REVISION) return UNFINISHED
+  const stored = await asked.space.get(EDGE_PLACEMENTS, { name: placement })
+  const code = (isNewest ? endOf(stored, rollout) : undefined) ?? rolloutExit(answer)
+  if (!applied || code === UNFINISHED) return code
   const revisions = await revisionsOf(asked.space, placement)
   const own = revisions.find(one => revisionOf(one) === rollout.revision)
   const isIn = own !== undefined && Number(str(own, 'spec', 'resourceVersion')) >= applied.version
-  if (isIn) return rolloutExit(answer)
-  const isAllIn =
-    rolloutExit(answer) === NO_CHANGE && hasAll(await asked.space.get(EDGE_PLACEMENTS, { name: placement }), applied)
-  return isAllIn ? NO_CHANGE : UNFINISHED
+  return isIn || (isTakenIn(stored, applied) && concerns(stored, rollout, code)) ? code : UNFINISHED
 }
 
-/** Whether all is rolled out that the placement has taken in: an edit that changes no content makes no revision. */
-function hasAll(placement: KubeObject, { ofObjects, generation }: Applied): boolean {
-  const { status } = placement
-  const isCovered = Number(str(status, 'observedResourceVersion')) >= ofObjects
-  const isDone = conditionOf(placement, 'RolledOut')?.status === 'True'
-  return isDone && isCovered && num(status, 'observedGeneration') >= generation
+/** The end of a placement's newest rollout where its own state does not give that. */
+function endOf(placement: KubeObject, { reason }: RolloutAnswer): number | undefined {
+  // the way back is done, and the edit is not
+  if (conditionOf(placement, ROLLED_OUT)?.reason === ROLLED_BACK) return CHANGE
+  return reason === NOT_STAGED ? NO_CHANGE : undefined
 }
 
+/** Whether the placement has taken in what was applied: an edit that changes no content makes no revision. */
+function isTakenIn({ status }: KubeObject, { ofObjects, generation }: Applied): boolean {
+  return Number(str(status, 'observedResourceVersion')) >= ofObjects && num(status, 'observedGeneration') >= generation
+}
+
+/** Whether an end is that of all edits which the placement has taken in. */
+function concerns(placement: KubeObject, { reason }: RolloutAnswer, code: number): boolean {
+  const condition = conditionOf(placement, ROLLED_OUT)
+  if (code === NO_CHANGE) return condition?.status === 'True'
+  return condition?.reason === ROLLED_BACK || condition?.reason === reason
+}
+
+const ROLLED_OUT = 'RolledOut'
+const ROLLED_BACK = 'RolledBack'
+/** Reason of a rollout that ended with the strategy: all clusters get the newest content. */
+const NOT_STAGED = 'NotStaged'
 /** Reason of a superseded rollout. */
 const NEWER_REVISION = 'NewerRevision'
 

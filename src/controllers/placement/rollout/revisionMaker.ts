@@ -36,13 +36,18 @@ export class RevisionMaker {
     const { store, tasks } = this.#deps
     const { id } = placement
     placement.takeEdits()
-    const isStored = await this.#stored(placement, async () => {
-      if (placement.problem !== undefined) placement.rows = await store.load(id)
-      await this.#cut(placement)
-    })
-    if (!isStored) return
-    if (placement.problem !== undefined) tasks.report(id.space, id.name)
-    placement.problem = undefined
+    placement.isCutting = true
+    try {
+      const isStored = await this.#stored(placement, async () => {
+        if (placement.problem !== undefined) placement.rows = await store.load(id)
+        await this.#cut(placement)
+      })
+      if (!isStored) return
+      placement.problem = undefined
+    } finally {
+      placement.isCutting = false
+      tasks.report(id.space, id.name)
+    }
     const { rows } = placement
     if (!placement.isStaged && placement.strategy.type === 'All') {
       placement.finished = rows.newest
@@ -102,7 +107,7 @@ export class RevisionMaker {
   }
 
   async #cut({ id, rows }: StagedPlacement): Promise<void> {
-    const { join, sources, store, clock, tasks } = this.#deps
+    const { join, sources, store, clock } = this.#deps
     const resourceVersion = join.observed.of(id.space, id.name) ?? 0
     const workload = join.workload(id.space)
     const selected = workload.selectedBy(id.name).flatMap(key => {
@@ -117,8 +122,6 @@ export class RevisionMaker {
     })
     const at = timestamp(new Date(clock.now()))
     if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })
-    // no rollout of these edits says that they are none
-    else tasks.report(id.space, id.name)
   }
 
   /** Forgets the oldest revisions but those that somebody needs. */

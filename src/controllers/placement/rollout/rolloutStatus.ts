@@ -2,6 +2,7 @@
  * The status of a rollout from one step to the next. Facts about each cluster go into the {@link step}, and its outcome is the next
  * status. Pure: nothing of a placement changes here.
  */
+import { shortened } from '../../../apimachinery/shortened.ts'
 import type { ClusterFacts, RolloutFacts, Step } from '../../../placement/rollout/step.ts'
 import { step } from '../../../placement/rollout/step.ts'
 import type { ClusterContent } from './clusterContent.ts'
@@ -31,6 +32,8 @@ export interface SeenCluster {
 
 /** Clusters that left are listed up to so many: fleets that come and go fill no object. */
 const MAX_GONE = 100
+/** Characters of a cluster's own words: a status has bounds. */
+const SHOWN = 300
 
 /** The last that is known of a cluster. A rollout goes on with those that the one before left halfway. */
 function lastOf({ clusters, former }: Rollout, { mailbox, revision }: Sight): RolloutCluster | undefined {
@@ -115,7 +118,7 @@ export function steppedRollout(
       contentSinceMs,
       beganMs,
       reason,
-      message: state === 'Failed' ? (kept ?? (detail ? `${message}: ${detail}` : message)) : message,
+      message: state === 'Failed' ? (kept ?? (detail ? `${message}: ${shortened(detail, SHOWN)}` : message)) : message,
       isAway: away,
       hasJoined,
     })

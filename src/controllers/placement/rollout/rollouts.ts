@@ -114,12 +114,14 @@ export class Rollouts {
   of(space: string, name: string): RolloutReport | undefined {
     const placement = this.#placements.get(space, name)
     if (!placement || !(placement.isStaged || placement.strategy.type !== 'All')) return undefined
-    const { rollout, dueAtMs, pinned, rows, problem } = placement
+    const { rollout, isDirty, pinned, rows, problem, failed } = placement
     const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
     if (problem !== undefined)
       return { state: 'Waiting', reason: 'RevisionNotStored', message: problem, revision, isDirty: true, pinned }
     if (!placement.isStaged) return undefined
-    return { state, reason, message, revision, isDirty: dueAtMs !== undefined, pinned }
+    if (failed === undefined || state !== 'Done') return { state, reason, message, revision, isDirty, pinned }
+    const back = `it failed, and all clusters that are there have revision ${revision} again`
+    return { state: 'RolledBack', reason: 'RolledBack', message: back, revision: failed, isDirty, pinned }
   }
 
   /** Whether a cluster would be passed over. */

@@ -54,6 +54,8 @@ export class StagedPlacement implements StagedContent {
   problem: string | undefined
   /** Whether what people write about its rollouts may be other than was read. */
   isStale = false
+  /** Whether a revision of its edits is being made. */
+  isCutting = false
   /** When it was last looked at. */
   lookedAtMs = Number.NEGATIVE_INFINITY
   /** Mailboxes of which something changed since their content was last looked at. */
@@ -189,6 +191,19 @@ export class StagedPlacement implements StagedContent {
   /** When the edits make a revision; `undefined`: there are none. */
   get dueAtMs(): number | undefined {
     return this.#editedMs && Math.min(this.#editedMs.lastMs + QUIET_MS, this.#editedMs.firstMs + MOST_MS)
+  }
+
+  /** Whether it has edits that no rollout brings yet. */
+  get isDirty(): boolean {
+    const isAhead = this.rollout !== undefined && this.goal > this.rollout.revision && this.rows.has(this.goal)
+    return this.#editedMs !== undefined || this.isCutting || isAhead
+  }
+
+  /** The failed revision from which its clusters went back to the one that they have; `undefined`: they did not. */
+  get failed(): number | undefined {
+    const { newest } = this.rows
+    const isBack = this.pinned === undefined && this.rolledBack.get(newest) === this.rollout?.revision
+    return isBack ? newest : undefined
   }
 
   /** Edits that could not be made a revision are tried again. */

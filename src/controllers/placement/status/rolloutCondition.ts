@@ -11,6 +11,10 @@ const DONE = 'Done'
 const NOT_STAGED = 'NotStaged'
 const PINNED = 'Pinned'
 const EDITS_PENDING = 'EditsPending'
+const ROLLED_BACK = 'RolledBack'
+
+/** States of a rollout that did not reach its end, and goes nowhere by itself. */
+const ENDED: ReadonlySet<string> = new Set(['Failed', ROLLED_BACK])
 
 /** @param report `undefined`: its edits reach all clusters at once */
 export function rolloutCondition({ metadata: { name } }: KubeObject, report: RolloutReport | undefined): Condition {
@@ -19,13 +23,14 @@ export function rolloutCondition({ metadata: { name } }: KubeObject, report: Rol
   const { state, reason, message, revision, isDirty, pinned } = report
   const at = `revision ${revision}`
   const said = message === '' ? at : `${at}: ${message}`
+  const next = 'its edits make a revision once there are no more of them for a while'
+  if (isDirty && ENDED.has(state)) return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
   if (state !== DONE) return { type, status: 'False', reason: reason || state, message: said }
   if (pinned !== undefined) {
     const remedy = `kubectl kubestellar rollout unpin ${name} lets later edits come to the clusters`
     return { type, status: 'False', reason: PINNED, message: `${at} is pinned; ${remedy}` }
   }
   if (isDirty) {
-    const next = 'its edits make a revision once there are no more of them for a while'
     return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
   }
   return { type, status: 'True', reason: DONE, message: said }
@@ -43,7 +48,7 @@ const EVENTS: Readonly<Record<string, { readonly reason: string; readonly type?:
 }
 
 /** Reasons with which no rollout is on its way. */
-const AT_REST: ReadonlySet<string> = new Set([DONE, PINNED, EDITS_PENDING, NOT_STAGED])
+const AT_REST: ReadonlySet<string> = new Set([DONE, PINNED, EDITS_PENDING, NOT_STAGED, ROLLED_BACK])
 
 /** The Event where the condition turned, or is about another revision. @param before the placement before the write */
 export function rolloutEvent(before: KubeObject, { reason, message }: Condition): RecordedEvent | undefined {

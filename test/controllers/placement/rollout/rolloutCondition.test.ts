@@ -33,6 +33,9 @@ t.test('the condition says what a rollout waits for', async t => {
     reason: 'Superseded',
     message: 'revision 3',
   })
+  for (const state of ['Failed', 'RolledBack'] as const)
+    t.match(of({ state, isDirty: true }), { status: 'False', reason: 'EditsPending', message: /^revision 3: / })
+  t.match(of({ state: 'Running', reason: 'Progressing', isDirty: true }), { reason: 'Progressing' })
   t.match(rolloutCondition(placement, undefined), { status: 'True', reason: 'NotStaged' })
 })
 

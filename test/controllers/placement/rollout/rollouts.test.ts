@@ -175,7 +175,7 @@ t.test('a refused content stops the rollout and says where', async t => {
 })
 
 t.test('a rollout that fails goes back where the strategy says so, and stays there until the next edit', async t => {
-  const { restart, edit, pass, report, held, states } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
+  const { wds, restart, edit, pass, report, held, states } = await placed(t, { ...OTHER, onFailure: 'Rollback' })
   await edit('page', 'bad')
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['bad', '1'])
@@ -187,11 +187,16 @@ t.test('a rollout that fails goes back where the strategy says so, and stays the
   await report('guilder')
   await pass(1000)
   t.equal(states(1).rollout, 'Done')
+  const condition = async () => conditionOf(await wds.get(EDGE_PLACEMENTS, { name: 'ep' }), 'RolledOut')
+  await pass(1000)
+  const back = { status: 'False', reason: 'RolledBack', message: /^revision 2: it failed, .* revision 1 again/ }
+  t.match(await condition(), back, 'the newest revision is nowhere')
   await restart(async () => {})
   await report('florin')
   await report('guilder')
   await pass(60_000)
   t.same([held('florin'), held('guilder')], ['1', '1'], 'a restart does not try again')
+  t.match(await condition(), back)
   await edit('page', '3')
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['3', '1'])
