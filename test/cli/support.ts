@@ -1,11 +1,11 @@
 /** `orrery start` in the test's process, and real plugin processes. */
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { Command } from '../support/command.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
+import { temporaryDir } from '../support/server.ts'
 
 const BIN = join(import.meta.dirname, '../../bin')
 
@@ -28,9 +28,8 @@ export interface Harness {
 
 /** Starts a server, with further flags; everything ends with the test. */
 export async function startHarness(t: Test, flags: readonly string[] = []): Promise<Harness> {
-  const dir = mkdtempSync(join(tmpdir(), 'orrery-cli-'))
+  const dir = temporaryDir(t)
   const dataDir = join(dir, 'data')
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
   const url = (await server.said('orrery ready: ')).slice('orrery ready: '.length)
   return {

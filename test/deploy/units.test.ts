@@ -1,10 +1,10 @@
 /** The units: systemd has nothing against them, they are closed to the machine, and they run what there is. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { temporaryDir } from '../support/temporaryDir.ts'
 
 const UNITS = join(PROGRAM_ROOT, 'deploy/systemd')
 const ANALYZE = '/usr/bin/systemd-analyze'
@@ -12,8 +12,7 @@ const skip = existsSync(ANALYZE) ? false : `this machine has no ${ANALYZE}`
 /** Bound of ten: the exposure of a web server's service with the usual settings is about nine. */
 const MOST_EXPOSED = 2
 
-const dir = mkdtempSync(join(tmpdir(), 'orrery-units-'))
-t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+const dir = temporaryDir(t)
 const files = readdirSync(UNITS).map(name => {
   const text = readFileSync(join(UNITS, name), 'utf8')
   const path = join(dir, name)

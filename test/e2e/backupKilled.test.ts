@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { orreryHere as run } from '../support/runHere.ts'
+import { SEED, Seeded } from '../support/seeded.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Program } from '../syncer/support/processes.ts'
 import { isCutOff, ServerProcess } from './support/serverProcess.ts'
@@ -30,6 +31,8 @@ const configMap = (name: string, data: Record<string, string>): object => ({
   metadata: { name },
   data,
 })
+
+const random = new Seeded(SEED)
 
 /** Writes 1, 2, 3, … into slots, one after the other. */
 class Writer {
@@ -117,7 +120,7 @@ t.test('an archive that is there restores to a state that existed', async t => {
     // some at the first word of the archive, some at any moment
     const isBegun = number % 6 < 3
     if (isBegun) await Promise.race([backup.said('objects as of revision'), backup.exited()])
-    await writer.write(Math.ceil(Math.random() * (isBegun ? MOST_WRITES : MOST_WRITES_FROM_START)))
+    await writer.write(1 + random.number(isBegun ? MOST_WRITES : MOST_WRITES_FROM_START))
     if (killed === 'server') await writer.server.kill()
     if (killed === 'backup') await backup.end('SIGKILL')
     const code = await backup.exited()

@@ -3,11 +3,10 @@
  * half-done, and watches go on where they were. CRASH_ROUNDS sets the number of kills (default 3).
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { SEED, Seeded } from '../support/seeded.ts'
+import { temporaryDir } from '../support/temporaryDir.ts'
 import { isCutOff, ServerProcess } from './support/serverProcess.ts'
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
@@ -101,15 +100,13 @@ async function stateOf(server: ServerProcess): Promise<Map<string, Fact>> {
 }
 
 t.setTimeout(FILE_LIMIT_MS + rounds * 5000)
+const random = new Seeded(SEED)
 
 t.test('a server that is killed loses nothing that it acknowledged', async t => {
   t.setTimeout(FILE_LIMIT_MS + rounds * 5000)
-  const dir = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
+  const dir = temporaryDir(t)
   let server = await ServerProcess.start(dir, WRITERS + WATCHERS)
-  t.teardown(async () => {
-    await server.kill()
-    await rm(dir, { recursive: true })
-  })
+  t.teardown(() => server.kill())
   /** Everything that ever happened to the objects, in order. */
   const history = [await mark(server, 'beginning')]
   /** How many events of it each watcher has seen. */
@@ -117,7 +114,7 @@ t.test('a server that is killed loses nothing that it acknowledged', async t => 
 
   const round = async (t: Test, number: number): Promise<void> => {
     const cursors = seen.map(count => history[count - 1]!.revision)
-    const kills = 1 + Math.floor(Math.random() * 600)
+    const kills = 1 + random.number(600)
     const { acknowledged, watched } = await crash(server, number, cursors, kills)
     server = await ServerProcess.start(dir, WRITERS + WATCHERS)
 

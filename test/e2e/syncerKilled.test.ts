@@ -11,7 +11,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
 import { ADOPT, CLUSTER_RECORD, CREATE_ONLY, KEEP_ON_DELETE, OVERWRITE } from '../../src/placement/words/placement.ts'
-import { Seeded } from '../support/seeded.ts'
+import { SEED, Seeded } from '../support/seeded.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, Center, clientOf, gone, is, map, register, there } from '../syncer/support/installation.ts'
 import { LEASES, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
@@ -151,9 +151,7 @@ async function made(client: SpaceClient, object: KubeObject): Promise<KubeObject
 }
 
 t.test('killed at any moment', { skip: noAssets, timeout: 0 }, async t => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-  t.comment(`SEED=${seed}`)
-  const random = new Seeded(seed)
+  const random = new Seeded(SEED)
   const dir = temporaryDir(t)
   const center = new Center(t, join(dir, 'center'))
   const [toCluster] = await Promise.all([startRealCluster(t, join(dir, 'real')), center.start()])

@@ -2,14 +2,14 @@
  * `kill -9` at random moments of a store with 32 writers. CRASH_ROUNDS sets the number of kills (default 5).
  */
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { SEED, Seeded } from '../support/seeded.ts'
+import { temporaryDir } from '../support/temporaryDir.ts'
 import { readWatch, textOf } from './support.ts'
 
 type Fact = [revision: number, type: string, name: string, text: string]
@@ -64,16 +64,17 @@ async function stateOf(store: Store, at = store.revision): Promise<Map<string, s
   return new Map(items.map(item => [item.key.name, textOf(item)!]))
 }
 
+const random = new Seeded(SEED)
+
 async function crashes(t: Test, kept: number): Promise<void> {
-  const dir = await mkdtemp(join(tmpdir(), 'orrery-crash-'))
-  t.teardown(() => rm(dir, { recursive: true }))
+  const dir = temporaryDir(t)
   const path = join(dir, 'store')
   const facts = new Facts()
   let cursor = 0
   let newest = 0
   for (let round = 1; round <= rounds; round++)
     await t.test(`kill ${round}`, async t => {
-      const { acknowledged, watched, opened } = await crash(path, cursor, kept, 1 + Math.floor(Math.random() * 600))
+      const { acknowledged, watched, opened } = await crash(path, cursor, kept, 1 + random.number(600))
       t.equal(opened, newest, 'the victim began where the last one ended')
       for (const fact of [...acknowledged, ...watched]) facts.add(t, fact)
 

@@ -7,7 +7,7 @@
 export const PATIENCE_MS = 240_000
 
 /** The same for what only this process and its disk bring about: a test that looks for what never comes shall say so soon. */
-export const OWN_PATIENCE_MS = 30_000
+export const OWN_PATIENCE_MS = 120_000
 
 /** As PATIENCE_MS, for kubectl's `--timeout`. */
 export const PATIENCE = `${PATIENCE_MS / 1000}s`

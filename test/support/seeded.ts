@@ -1,3 +1,6 @@
+/** Seed of what a test leaves to chance: always the same one, unless `SEED` or `npm run flakes` names another. */
+export const SEED = Number(process.env.SEED ?? 1)
+
 /** Numbers that look random and follow from a seed. */
 export class Seeded {
   #state: number

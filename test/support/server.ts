@@ -1,7 +1,5 @@
 /** An API server inside the test's process, on a free port, with a data dir of its own that goes away with the test. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
@@ -9,6 +7,9 @@ import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts
 import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
 import { elsewhere } from '../../src/cli/orrery/server/placementOptions.ts'
 import { type Access, Api } from './api.ts'
+import { temporaryDir } from './temporaryDir.ts'
+
+export { temporaryDir }
 
 /** Users of the static token file: a member of nothing, another one, and the space's own stranger. */
 export const ALICE = 'token-of-alice'
@@ -50,14 +51,6 @@ export interface TestServerOptions {
 
 export async function startTestServer(t: Test, options: TestServerOptions = {}): Promise<TestServer> {
   return start(t, options.dataDir ?? temporaryDir(t), options)
-}
-
-/** Removed with everything in it when the test ends. */
-export function temporaryDir(t: Test): string {
-  const dir = mkdtempSync(join(tmpdir(), 'orrery-test-'))
-  // parts of the test that are still ending may write there
-  t.teardown(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
-  return dir
 }
 
 async function start(t: Test, dataDir: string, options: TestServerOptions): Promise<TestServer> {

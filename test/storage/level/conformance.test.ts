@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
+import { temporaryDir } from '../../support/temporaryDir.ts'
 import { storeConformance } from '../conformance.ts'
 
-const root = await mkdtemp(join(tmpdir(), 'orrery-store-'))
-t.teardown(() => rm(root, { recursive: true }))
+const root = temporaryDir(t)
 let dirs = 0
 let reopened = 0
 

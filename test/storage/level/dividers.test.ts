@@ -1,19 +1,18 @@
-/** Rows are divided into parts of about the same size, whatever they are called. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Level } from 'level'
 import t from 'tap'
 import { dividersIn } from '../../../src/storage/level/dividers.ts'
+import { SEED, Seeded } from '../../support/seeded.ts'
+import { temporaryDir } from '../../support/temporaryDir.ts'
 
-const root = await mkdtemp(join(tmpdir(), 'orrery-dividers-'))
-t.teardown(() => rm(root, { recursive: true }))
+const root = temporaryDir(t)
+const random = new Seeded(SEED)
 const RANGE = { gte: 'o/', lt: 'o0' }
 
 async function folderOf(name: string, rows: readonly string[], bytes = 1000): Promise<string> {
   const folder = join(root, name)
   const db = new Level<string, Buffer>(folder, { valueEncoding: 'buffer' })
-  const noise = (): Buffer => Buffer.from(Array.from({ length: bytes }, () => Math.random() * 256))
+  const noise = (): Buffer => Buffer.from(Array.from({ length: bytes }, () => random.number(256)))
   await db.batch(rows.map(key => ({ type: 'put', key, value: noise() })))
   await db.close()
   return folder

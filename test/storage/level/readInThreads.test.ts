@@ -1,6 +1,3 @@
-/** Results of reader threads equal those of this one: each object to the byte, each count, each refusal. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Level } from 'level'
 import t from 'tap'
@@ -10,10 +7,10 @@ import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { objectRow } from '../../../src/storage/level/rows.ts'
 import { SharedStored } from '../../../src/storage/sharedStored.ts'
 import type { Key, Mutation, Store } from '../../../src/storage/store.ts'
+import { temporaryDir } from '../../support/temporaryDir.ts'
 import { declared } from '../declared.ts'
 
-const root = await mkdtemp(join(tmpdir(), 'orrery-threads-'))
-t.teardown(() => rm(root, { recursive: true }))
+const root = temporaryDir(t)
 
 const uidOf = (space: number, name: number): string =>
   `11111111-2222-4333-8444-${String(space * 1000 + name).padStart(12, '0')}`

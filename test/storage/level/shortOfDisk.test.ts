@@ -8,11 +8,11 @@ import t, { type Test } from 'tap'
 import type { Budget } from '../../../src/storage/journaledStore.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import * as fc from '../../support/fastCheck.ts'
+import { temporaryDir } from '../../support/temporaryDir.ts'
 import { create, del, key, put, readWatch, textOf } from '../support.ts'
 
 async function folder(t: Test): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'orrery-short-'))
-  t.teardown(() => rm(path, { recursive: true }))
+  const path = temporaryDir(t)
   return join(path, 'store')
 }
 

@@ -1,13 +1,12 @@
 /** Facts about a store's folder without its database. */
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { bytesIn } from '../../../src/storage/level/storeFolder.ts'
+import { temporaryDir } from '../../support/temporaryDir.ts'
 
 t.test('a file that the database removes while files are counted counts nothing', async t => {
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-folder-'))
-  t.teardown(() => rm(folder, { recursive: true }))
+  const folder = temporaryDir(t)
   await writeFile(join(folder, '000003.log'), 'twelve bytes')
   // listed, and gone at its read
   await symlink(join(folder, 'gone'), join(folder, '000005.ldb'))

@@ -1,7 +1,6 @@
 /** `orrery store`, and a start after damage, as a user meets them. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
@@ -10,6 +9,7 @@ import { create, key } from '../../../storage/support.ts'
 import { Command } from '../../../support/command.ts'
 import { PATIENCE_MS } from '../../../support/patience.ts'
 import { orreryHere as run } from '../../../support/runHere.ts'
+import { temporaryDir } from '../../../support/temporaryDir.ts'
 
 const ORRERY = join(import.meta.dirname, '../../../../bin/orrery')
 
@@ -33,8 +33,7 @@ async function start(t: Test, dataDir: string, ...flags: string[]) {
   return { stop }
 }
 
-const root = mkdtempSync(join(tmpdir(), 'orrery-store-cli-'))
-t.teardown(() => rmSync(root, { recursive: true }))
+const root = temporaryDir(t)
 
 t.test('a stopped store is verified and counted', async t => {
   const dataDir = join(root, 'small')

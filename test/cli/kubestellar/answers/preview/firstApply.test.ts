@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { PATIENCE } from '../../../../support/patience.ts'
+import { pluginHere } from '../../../../support/runHere.ts'
 import { startHarness } from '../../../support.ts'
 
 const yaml = (...objects: object[]) => objects.map(object => `---\n${JSON.stringify(object)}\n`).join('')
@@ -58,9 +59,9 @@ const scaler = {
 }
 
 t.test('a first deployment is previewed whole', async t => {
-  const { run, kubeconfig, dir, url } = await startHarness(t)
+  const { kubeconfig, dir, url } = await startHarness(t)
   const admin = kubeconfig('admin')
-  const ks = (...args: string[]) => run('kubectl-kubestellar', args, admin)
+  const ks = (...args: string[]) => pluginHere('kubestellar', ...args, '--kubeconfig', admin)
   t.match(await ks('ensure', 'location', 'florin', 'env=prod', '--imw', 'root:imw1'), { code: 0 })
   const file = (...objects: object[]) => {
     const path = join(dir, 'app.yaml')
