@@ -54,11 +54,11 @@ export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Ste
  * no cheaper than to parse it all, or the head is unclear.
  */
 export function metadataOfLong(stored: Stored): KubeObject['metadata'] | undefined {
-  return sizeOf(stored) < LONG_BYTES ? undefined : metadataOf(stored)
+  return sizeOf(stored) < LONG_BYTES ? undefined : metadataOf(stored, stored.bytes)
 }
 
-/** The same of an object of any size. */
-export function metadataOf({ bytes, headBytes, revision }: Stored): KubeObject['metadata'] | undefined {
+/** The same of an object of any size, with its text. */
+export function metadataOf({ headBytes, revision }: Stored, bytes: Buffer): KubeObject['metadata'] | undefined {
   if (headBytes === 0) return undefined
   const head = bytes.toString('utf8', 0, headBytes)
   const claims = claimsIn(head)

@@ -4,6 +4,7 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ReportedTo } from '../../placement/content/reportedObject.ts'
+import { Scratch } from '../../storage/scratch.ts'
 import type { Stored } from '../../storage/store.ts'
 
 /** Bytes of texts; an entry takes some bytes beside. */
@@ -17,6 +18,8 @@ interface Kept {
 }
 
 export class KeptReports {
+  /** Memory for the text of the object that a report is made of. */
+  readonly scratch = new Scratch()
   /** By revision: each version of each object has its own. */
   readonly #kept = new BoundedCache<number, Kept>({
     entries: KEPT,

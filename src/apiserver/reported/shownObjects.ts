@@ -56,7 +56,9 @@ function reportOf(
   if (known) return known
   // whoever sees it is named in it
   if (!mentions(stored, to.space)) return undefined
-  const report = own ? markedReport(stored, to, own, type, revision) : plainReport(stored, to, revision)
+  const report = own
+    ? markedReport(stored, to, own, type, revision)
+    : plainReport(stored, to, revision, kept.scratch.textOf(stored))
   if (report && isPlain) kept.keep(report, to)
   return report
 }
@@ -72,12 +74,17 @@ function markedReport(
   return shown && versionOf(keyOf(stored, to), revision, { ...encodeObject(shown), note: stored.note })
 }
 
-/** The same without marks: metadata alone is read and written, and the bytes beside it are copied. */
-export function plainReport(stored: Stored, to: ReportedTo, revision: Revision): Stored | undefined {
-  const { bytes, note } = stored
+/** The same without marks: metadata alone is read and written, and the bytes beside it are copied out of the text. */
+export function plainReport(
+  stored: Stored,
+  to: ReportedTo,
+  revision: Revision,
+  bytes = stored.bytes,
+): Stored | undefined {
+  const { note } = stored
   const start = bytes.indexOf(METADATA) + METADATA.length
   const end = stored.headBytes + String(stored.revision).length
-  const shown = reportedMetadata(metadataOf(stored) ?? decodeObject(stored).metadata, to)
+  const shown = reportedMetadata(metadataOf(stored, bytes) ?? decodeObject(stored).metadata, to)
   if (!shown) return undefined
   // the store's texts have the resourceVersion last in the metadata
   const { resourceVersion: _, ...rest } = shown
