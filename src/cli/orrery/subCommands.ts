@@ -1,29 +1,11 @@
 /** Sub-commands of `orrery`: their settings, and the files that run them, loaded on use. */
 
 import { flag, type Setting } from '../shell/settings.ts'
-import {
-  ADMINISTRATOR,
-  AGGREGATION,
-  AGGREGATION_PRINT,
-  ARCHIVE,
-  BACKUP,
-  BETWEEN,
-  CONFIG,
-  HEALTH_ADDRESS,
-  KEY_FILE,
-  LISTEN,
-  LOG,
-  MCP,
-  OUTPUT,
-  RESTORE,
-  SERVER_PORT,
-  START,
-  STOPPED_DATA_DIR,
-  STORED_OBJECT,
-  SYNC_TARGET_NAME,
-  SYNCER,
-} from './commandSettings.ts'
 import type { Host } from './host.ts'
+import { ADMINISTRATOR, CONFIG, LOG, MCP, OUTPUT, STOPPED_DATA_DIR } from './settings/common.ts'
+import { AGGREGATION, AGGREGATION_PRINT, LISTEN, SERVER_PORT, START } from './settings/server.ts'
+import { ARCHIVE, BACKUP, KEY_FILE, RESTORE, STORED_OBJECT } from './settings/stores.ts'
+import { BETWEEN, HEALTH_ADDRESS, SYNC_TARGET_NAME, SYNCER } from './settings/syncer.ts'
 
 export interface SubCommand {
   name: string

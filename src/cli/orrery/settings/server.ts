@@ -1,20 +1,9 @@
-/** The settings of `orrery`'s sub-commands: each is a flag, an environment variable and a key of the config file. */
-import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../../apiserver/serviceNetwork/serviceRanges.ts'
-import { CONTROLLER_NAMES } from '../../controllers/controllerNames.ts'
-import { flag, type Setting } from '../shell/settings.ts'
-import { ACCESS_FLAGS } from './accessFlags.ts'
-
-export const CONFIG: Setting = {
-  flags: '--config <file>',
-  description: 'YAML file with settings, named like the flags without dashes in front',
-}
-
-export const OUTPUT: Setting = {
-  flags: '-o, --output <format>',
-  description: 'a document for programs',
-  choices: ['json', 'yaml'],
-  flagOnly: true,
-}
+/** Settings of a server, of a stand-in cluster, and of a host that leads to a server. */
+import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../../../apiserver/serviceNetwork/serviceRanges.ts'
+import { CONTROLLER_NAMES } from '../../../controllers/controllerNames.ts'
+import type { Setting } from '../../shell/settings.ts'
+import { ACCESS_FLAGS } from '../accessFlags.ts'
+import { CONFIG, LOG } from './common.ts'
 
 const HOST_KUBECONFIG: Setting = {
   flags: '--host-kubeconfig <file>',
@@ -62,99 +51,6 @@ export const LISTEN: readonly Setting[] = [
     flags: '--advertise-address <address>',
     description: 'IP address that the Service kubernetes leads to; default: what can be known of it',
   },
-]
-
-/** Settings of programs that run until they are stopped. */
-export const LOG: readonly Setting[] = [
-  {
-    flags: '--log-level <level>',
-    description: 'least level that is logged: trace, debug, info, warn, error, fatal or silent; default: info',
-  },
-  {
-    flags: '--log-format <format>',
-    description: 'form of the log: text for people, json, or auto (text on a terminal, else json); default: auto',
-  },
-]
-
-/** Settings of the syncer's two sides. */
-export const BETWEEN: readonly Setting[] = [
-  {
-    flags: '--from-kubeconfig <file>',
-    description: 'kubeconfig of the mailbox space, or a bootstrap one',
-    required: true,
-  },
-  { flags: '--from-context <name>', description: 'context in it; default: its current one' },
-  { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
-  { flags: '--to-context <name>', description: 'context in it; default: its current one' },
-]
-
-export const STOPPED_DATA_DIR: Setting = {
-  flags: '--data-dir <dir>',
-  description: 'data dir of a server that does not run',
-  default: '.orrery',
-}
-
-/** An archive. */
-export const ARCHIVE: Setting = flag('--file <file>', 'the archive')
-
-export const KEY_FILE: Setting = {
-  flags: '--key-file <file>',
-  description: 'file with the passphrase, or random text, that seals the keys of the server in the archive',
-}
-
-const KUBECONFIG = flag('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config')
-
-/** How an administrator reaches a server. */
-export const ADMINISTRATOR: readonly Setting[] = [
-  KUBECONFIG,
-  flag('--context <name>', 'context in it; default: its current one'),
-]
-
-export const BACKUP: readonly Setting[] = [
-  CONFIG,
-  { ...ARCHIVE, description: 'where the archive goes: a new file, or a folder' },
-  KEY_FILE,
-  ...ADMINISTRATOR,
-  flag('--data-dir <dir>', 'take it from the data dir of a server that does not run'),
-  { flags: '--every <duration>', description: 'take one now and then each time after so long (6h), into a folder' },
-  {
-    flags: '--keep <count>',
-    description: 'of the archives in the folder keep so many, the newest',
-    number: true,
-    minimum: 1,
-    maximum: 10_000,
-  },
-  OUTPUT,
-]
-
-export const RESTORE: readonly Setting[] = [
-  CONFIG,
-  ARCHIVE,
-  flag('--data-dir <dir>', 'an empty folder, or one that is not there yet'),
-  KEY_FILE,
-  flag('--without-keys', 'leave the keys of the server out: it makes new ones, and all credentials end'),
-  OUTPUT,
-]
-
-/** One object of a store. */
-export const STORED_OBJECT: readonly Setting[] = [
-  CONFIG,
-  STOPPED_DATA_DIR,
-  {
-    flags: '--space <space>',
-    description: "the object's space, by path from the root or id; may be left out when one holds such an object",
-  },
-  {
-    flags: '--resource <resource>',
-    description: 'plural name, with .group where that is not clear: configmaps, deployments.apps',
-  },
-  { flags: '--namespace <namespace>', description: 'may be left out where that is clear' },
-  { flags: '--name <name>', description: "the object's name" },
-  {
-    flags: '--key <key>',
-    description: 'all of it at once: <space>/<group>/<resource>/<namespace>/<name>, parts may be empty',
-  },
-  OUTPUT,
 ]
 
 /** Settings of a server. */
@@ -303,88 +199,6 @@ export const START: readonly Setting[] = [
   },
   ...ACCESS_FLAGS,
   ...LOG,
-]
-
-export const HEALTH_ADDRESS: Setting = {
-  flags: '--health-address <host:port>',
-  description:
-    'address of the plain HTTP port of a syncer, open to everybody: /healthz, /readyz, /metrics, /status; none: no port. The default, 127.0.0.1:8399, moves to the next free port of 16',
-}
-
-export const SYNC_TARGET_NAME: Setting = {
-  flags: '--sync-target-name <name>',
-  description: 'name of the SyncTarget, for logs and syncer status',
-}
-
-export const SYNCER: readonly Setting[] = [
-  CONFIG,
-  ...BETWEEN,
-  { ...SYNC_TARGET_NAME, description: `${SYNC_TARGET_NAME.description}; by a bootstrap kubeconfig the one to join` },
-  { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
-  {
-    flags: '--state-dir <dir>',
-    description:
-      'folder of the cursor, the mirror and the credential of a bootstrap kubeconfig, for one syncer at a time. Without it each start reads the whole mailbox, and needs the center. On a full disk it works on and retries every 30 s; damage is put aside as mailbox.damaged',
-  },
-  {
-    flags: '--credential-secret <namespace/name>',
-    description: 'Secret of the cluster that keeps that credential, for Pods whose state folder does not last',
-  },
-  { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },
-  {
-    flags: '--allow-kinds <kinds...>',
-    description:
-      'kinds to carry that have a namespace, as resource.group, such as deployments.apps, *.apps, configmaps',
-    list: true,
-  },
-  {
-    flags: '--allow-cluster-scoped <kinds...>',
-    description: 'kinds to carry that have none; default: all, but none when another list is given',
-    list: true,
-  },
-  {
-    flags: '--associated-kinds <kinds...>',
-    description:
-      'further kinds to report of what the cluster makes for copies, such as pods, events; default: none when another list is given',
-    list: true,
-  },
-  {
-    flags: '--impersonate [bool]',
-    description: 'write to the cluster as user orrery:space:<id> of the space that owns the object: its RBAC decides',
-    default: false,
-    boolean: true,
-  },
-  {
-    flags: '--adopt-existing [bool]',
-    description: 'take over what was in the cluster before; else only what its source says (edge.kubestellar.io/adopt)',
-    default: false,
-    boolean: true,
-  },
-  {
-    flags: '--dry-run [bool]',
-    description:
-      'print its actions in the cluster, and do none. Exit code 0: nothing, 1: something, 2: some of it is refused or fails, 3: unknown',
-    default: false,
-    boolean: true,
-  },
-  {
-    flags: '--qps <n>',
-    description:
-      'requests per second to the cluster, at most 16 under way; 0: no limit. 429 halves the number for a time',
-    default: 1000,
-    number: true,
-  },
-  { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
-  HEALTH_ADDRESS,
-  ...LOG,
-  { ...OUTPUT, description: 'with --dry-run: a document for programs' },
-]
-
-/** Whom an assistant asks for, where a call names nothing else. */
-export const MCP: readonly Setting[] = [
-  KUBECONFIG,
-  flag('--space <path>', "workspace that is read; default: the kubeconfig's"),
-  flag('-n, --namespace <name>', "namespace; default: the kubeconfig's, else default"),
 ]
 
 /** Between a host cluster and a server that it leads to. */
