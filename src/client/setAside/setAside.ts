@@ -11,16 +11,15 @@
  * Objects that controllers receive at their beginning may end the process, too. The object is recorded only from the second time on: the
  * first end only shows that it was amid one of those intakes.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
-import { isRecord } from '../../apimachinery/object.ts'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import type { KeyGuard, KeyHold } from './keyGuard.ts'
 import { shortId } from './shortId.ts'
+import { BLANK, type Suspect, SuspectFile } from './suspectFile.ts'
 import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
-import { askedMs, type Ends, FIRST_MS, waitMs } from './waits.ts'
+import { askedMs, waitMs } from './waits.ts'
 
 interface SetAsideOptions {
   /** Where the two files are. */
@@ -47,20 +46,10 @@ const MAX_LOGGED = 20
 /** Stands for all objects of a controller's beginning; no key has this id. */
 const INTAKE = ''
 
-interface Suspect extends Ends {
-  readonly queue: string
-  readonly id: string
-  diedMs: number
-  dueMs: number
-  state: 'held' | 'tried' | 'lives'
-  go: (() => void) | undefined
-  livesSinceMs: number
-}
-
 export class SetAside {
   readonly #clock: Clock
   readonly #logger: SetAsideOptions['logger']
-  readonly #path: string
+  readonly #file: SuspectFile
   readonly #underway: UnderwayFile
   /** The machine ended with the process before this one. A trial may end it again: trials are then synced. */
   readonly #isNewMachine: boolean
@@ -79,7 +68,7 @@ export class SetAside {
   constructor({ dataDir, logger, clock, bootedMs = Date.now() - uptime() * 1000 }: SetAsideOptions) {
     this.#clock = clock
     this.#logger = logger
-    this.#path = join(dataDir, 'set-aside.json')
+    this.#file = new SuspectFile(join(dataDir, 'set-aside.json'), logger)
     this.#startedMs = clock.now()
     this.#underway = new UnderwayFile(join(dataDir, 'underway'), error =>
       logger.warn(
@@ -87,7 +76,8 @@ export class SetAside {
         'what is under way cannot be noted: a key that ends the process will not be set aside',
       ),
     )
-    for (const suspect of this.#read()) this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
+    for (const suspect of this.#file.read(this.#startedMs))
+      this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
     const { found: ran, writtenMs } = this.#underway
     this.#isNewMachine = writtenMs < bootedMs
     const found = this.#isNewMachine ? ran.filter(({ tried }) => tried) : ran
@@ -130,7 +120,7 @@ export class SetAside {
     this.#cancel?.()
     this.#trial?.cancel()
     this.#underway.close()
-    if (this.#suspects.size > 0) this.#save()
+    if (this.#suspects.size > 0) this.#file.save(this.#suspects.values())
   }
 
   #accuse(found: readonly UnderwayEntry[]): void {
@@ -148,7 +138,7 @@ export class SetAside {
     }
     const ranked = [...this.#suspects.entries()].sort(([, a], [, b]) => b.alone - a.alone || b.diedMs - a.diedMs)
     for (const [key] of ranked.slice(LIMIT)) this.#suspects.delete(key)
-    this.#save()
+    this.#file.save(this.#suspects.values())
     this.#log(ranked.map(([, suspect]) => suspect).filter(({ diedMs }) => diedMs === nowMs))
   }
 
@@ -213,7 +203,7 @@ export class SetAside {
       suspect.livesSinceMs = this.#clock.now()
       if (suspect.alone > 0) {
         suspect.alone = 0
-        this.#save()
+        this.#file.save(this.#suspects.values())
         this.#logger.info({ controller: suspect.queue, key: suspect.id }, 'a key that was set aside is worked on again')
       }
     }
@@ -246,7 +236,7 @@ export class SetAside {
         if (!chosen || suspect.dueMs < chosen.dueMs) chosen = suspect
       } else nextMs = Math.min(nextMs, suspect.state === 'held' && suspect.go ? suspect.dueMs : endMs)
     }
-    if (forgotten) this.#save()
+    if (forgotten) this.#file.save(this.#suspects.values())
     if (chosen && !this.#trial) this.#try(chosen)
     else if (nextMs < Number.POSITIVE_INFINITY) {
       this.#wakesMs = nextMs
@@ -262,40 +252,8 @@ export class SetAside {
     suspect.go = undefined
     go?.()
   }
-
-  #read(): Suspect[] {
-    try {
-      const all: unknown = JSON.parse(readFileSync(this.#path, 'utf8'))
-      return Array.isArray(all) ? all.flatMap(saved => suspectOf(saved, this.#startedMs)) : []
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-      this.#logger.warn({ err: error }, 'set-aside.json cannot be read: nothing is set aside because of it')
-      return []
-    }
-  }
-
-  /** Synced: the next thing that runs may be the last. */
-  #save(): void {
-    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, diedMs, dueMs, state }) => {
-      return { queue, id, among, alone, diedMs, dueMs, lives: state === 'lives' }
-    })
-    try {
-      const next = `${this.#path}.next`
-      const descriptor = openSync(next, 'w', 0o600)
-      try {
-        writeSync(descriptor, JSON.stringify(saved))
-        fsyncSync(descriptor)
-      } finally {
-        closeSync(descriptor)
-      }
-      renameSync(next, this.#path)
-    } catch (error) {
-      this.#logger.warn({ err: error }, 'what is set aside cannot be noted for the next start')
-    }
-  }
 }
 
-const BLANK = { diedMs: 0, dueMs: 0, state: 'held', go: undefined, livesSinceMs: 0 } as const
 /** The longest that timers of Node can wait is a little more. */
 const MAX_TIMER_MS = 2_000_000_000
 
@@ -308,16 +266,4 @@ function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): 
   if (state === 'lives') return livesSinceMs + PEACE_MS
   if (state === 'held' && !go) return Math.max(dueMs, startedMs + PEACE_MS)
   return Number.POSITIVE_INFINITY
-}
-
-function suspectOf(saved: unknown, nowMs: number): Suspect[] {
-  if (!isRecord(saved)) return []
-  const { queue, id, among, alone, diedMs, dueMs, lives } = saved
-  if (typeof queue !== 'string' || typeof id !== 'string') return []
-  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
-  const ends = { among: count(among), alone: count(alone) }
-  const suspect: Suspect = { queue, id, ...ends, ...BLANK, diedMs: count(diedMs) }
-  if (lives === true) return [{ ...suspect, state: 'lives', livesSinceMs: nowMs }]
-  // a clock that was set back must not hold it for longer than its time
-  return [{ ...suspect, dueMs: Math.max(nowMs + FIRST_MS, Math.min(count(dueMs), nowMs + waitMs(suspect))) }]
 }
