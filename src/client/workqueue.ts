@@ -13,6 +13,7 @@ import { Bundles, type Together } from './bundles.ts'
 import { aborted, type Clock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import { type Entry, type Place, QueueEntries } from './queueEntries.ts'
 import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
 import type { WorkRuntime } from './runtime.ts'
 import type { KeyGuard, KeyHold } from './setAside/keyGuard.ts'
@@ -69,27 +70,6 @@ interface Worker<K> {
   readonly bundles: Bundles<K, Entry<K>, unknown> | undefined
 }
 
-/** Two keys are the same where both of these are. */
-export interface Place {
-  readonly part: string
-  readonly name: string
-}
-
-interface Entry<K> {
-  readonly key: K
-  readonly part: string
-  readonly name: string
-  queued: boolean
-  running: boolean
-  /** Where it was added last. */
-  lane: Lane
-  /** Added while running, in these turns. */
-  dirty: Lane[] | undefined
-  failures: number
-  cancelRetry: (() => void) | undefined
-  later: { atMs: number; cancel: () => void } | undefined
-}
-
 const NOBODYS: Lane = { owner: '' }
 
 function sameLane(a: Lane, b: Lane): boolean {
@@ -111,9 +91,7 @@ export class WorkQueue<K = string> {
   readonly #held: ((key: K, hold: KeyHold | undefined) => void) | undefined
   readonly #beginning: Work
   readonly #arrivals: Arrivals<K>
-  /** By the parts and names of their places. No empty maps inside. */
-  readonly #entries = new Map<string, Map<string, Entry<K>>>()
-  readonly #place: (key: K) => Place
+  readonly #entries: QueueEntries<K>
   /** Waiting entries; also those taken in another turn meanwhile, which are skipped. */
   readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
@@ -131,7 +109,7 @@ export class WorkQueue<K = string> {
   constructor(options: WorkQueueOptions<K>) {
     this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
     const { party, place } = options
-    this.#place = place ?? (key => ({ part: '', name: this.#id(key) }))
+    this.#entries = new QueueEntries<K>(place ?? (key => ({ part: '', name: this.#id(key) })))
     this.#party = party
     this.#lane = options.lane ?? (party ? key => ({ owner: party(key) }) : () => NOBODYS)
     this.#waiting = new FairQueue<Entry<K>>(options.run === undefined ? {} : { run: options.run })
@@ -172,7 +150,7 @@ export class WorkQueue<K = string> {
   /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
   add(key: K): void {
     if (this.#stopped) return
-    this.#enqueue(this.#entry(key))
+    this.#enqueue(this.#entries.of(key, this.#lane(key)))
   }
 
   /**
@@ -188,7 +166,7 @@ export class WorkQueue<K = string> {
   /** Asks for a reconcile `delayMs` from now; of several such wishes for a key the earliest is kept. */
   addAfter(key: K, delayMs: number): void {
     if (this.#stopped) return
-    const entry = this.#entry(key)
+    const entry = this.#entries.of(key, this.#lane(key))
     const atMs = this.#clock.now() + delayMs
     if (entry.later && entry.later.atMs <= atMs) return
     entry.later?.cancel()
@@ -223,27 +201,6 @@ export class WorkQueue<K = string> {
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve()
     return new Promise(resolve => this.#idleWaiters.push(resolve))
-  }
-
-  #entry(key: K): Entry<K> {
-    const { part, name } = this.#place(key)
-    const lane = this.#lane(key)
-    const there = this.#entries.get(part) ?? new Map<string, Entry<K>>()
-    const known = there.get(name)
-    if (known) {
-      known.lane = lane
-      return known
-    }
-    const none = { dirty: undefined, cancelRetry: undefined, later: undefined }
-    const entry: Entry<K> = { key, part, name, queued: false, running: false, lane, failures: 0, ...none }
-    if (there.size === 0) this.#entries.set(part, there)
-    there.set(name, entry)
-    return entry
-  }
-
-  #forget({ part, name }: Entry<K>): void {
-    const there = this.#entries.get(part)
-    if (there?.delete(name) && there.size === 0) this.#entries.delete(part)
   }
 
   #enqueue(entry: Entry<K>, lane = entry.lane): void {
@@ -385,7 +342,7 @@ export class WorkQueue<K = string> {
       entry.dirty = undefined
       for (const lane of dirty) this.#enqueue(entry, lane)
     } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
-      this.#forget(entry)
+      this.#entries.forget(entry)
     }
   }
 
@@ -422,12 +379,6 @@ export class WorkQueue<K = string> {
     this.#stopped = true
     this.#running -= this.#worker?.bundles?.standing ?? 0
     this.#worker?.bundles?.clear()
-    for (const there of this.#entries.values()) {
-      for (const entry of there.values()) {
-        entry.cancelRetry?.()
-        entry.later?.cancel()
-      }
-    }
     this.#entries.clear()
     this.#waiting.clear()
     this.#arrivals.stop()

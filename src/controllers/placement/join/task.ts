@@ -1,6 +1,6 @@
 /** The translator's units of work, and the queue's view of them. */
 import type { Lane } from '../../../client/fairQueue.ts'
-import type { Place } from '../../../client/workqueue.ts'
+import type { Place } from '../../../client/queueEntries.ts'
 
 export type Task =
   /**
