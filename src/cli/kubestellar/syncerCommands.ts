@@ -1,4 +1,5 @@
 /** Commands about syncers: their manifests, credentials and clusters. */
+
 import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import { formatIn } from '../shell/changes.ts'
 import { NO_MAILBOX, NOT_LABELED, NOT_MADE, NOT_THE_CORE_SPACE } from '../shell/commandError.ts'
@@ -9,11 +10,11 @@ import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { inventoryEntry, parseLifetime } from './arguments.ts'
 import { ensureLocation } from './inventory.ts'
+import { listSyncers } from './listSyncers.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import { type Change, type CommonOptions, INVENTORY, type InventoryOptions, inInventory } from './sessions.ts'
 import {
   adoptCluster,
-  listSyncers,
   type RotateOptions,
   removeSyncer,
   revokeSyncer,

@@ -1,51 +1,25 @@
-/** `syncer list|revoke|rotate|remove|adopt`: credentials of the syncers of clusters, and until when. */
-import { objects, str } from '../../apimachinery/fields.ts'
-import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+/** `syncer revoke|rotate|remove|adopt`: the end of a syncer's credentials, and a new one. */
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { httpSpaceClient } from '../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
-import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { CLAIM_TYPE, ISSUED_ANNOTATION } from '../../placement/spaces/syncerBootstrap.ts'
-import {
-  CREDENTIAL_ANNOTATION,
-  CREDENTIAL_TYPE,
-  EXPIRES_ANNOTATION,
-  SESSION_NAME,
-  SESSION_TYPE,
-  USED_ANNOTATION,
-} from '../../placement/spaces/syncerCredential.ts'
-import {
-  CLUSTER_RECORD,
-  MAILBOX_PARENT,
-  SYNC_TARGETS,
-  SYNCER_NAME,
-  SYNCER_NAMESPACE,
-} from '../../placement/words/placement.ts'
+import { CLUSTER_RECORD, MAILBOX_PARENT, SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
 import { writePrivateFile } from '../../program/replacedFiles.ts'
 import { adopt, CONFIG_MAPS } from '../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../syncer/whose/places.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
-import { ANSWERS_VERSION, columns, type DocumentOptions, printDocument } from '../shell/output.ts'
 import { pathOf, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
 import { parseLifetime, parseTimeout } from './arguments.ts'
-import {
-  coreSpace,
-  type FoundSyncTarget,
-  findSyncTarget,
-  foundIn,
-  readyMailbox,
-  requestCredential,
-  SERVICE_ACCOUNTS,
-  waitForMailbox,
-} from './mailbox.ts'
+import { type FoundSyncTarget, findSyncTarget, requestCredential, SERVICE_ACCOUNTS, waitForMailbox } from './mailbox.ts'
 import { syncerAccess, syncerBase } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
+import { SECRETS, secretsOf } from './syncerSecrets.ts'
 
 export interface SyncerOptions {
   imw: string
@@ -54,94 +28,12 @@ export interface SyncerOptions {
   timeout: string
 }
 
-const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const ACCOUNT = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
-const COLUMNS = ['SYNCTARGET', 'READY', 'HEARTBEAT', 'SESSION', 'CREDENTIAL', 'LAST USED', 'EXPIRES']
-
 interface Opened {
   target: FoundSyncTarget
   /** Id of the mailbox space. */
   id: string
   mailbox: SpaceClient
-}
-
-interface SyncerFacts {
-  readonly syncTarget: string
-  /** `True`, `False` or `Unknown`. */
-  readonly ready: string
-  readonly lastHeartbeat?: string
-  /** Id of its mailbox space; absent: it has none, yet or any more. */
-  readonly mailbox?: string
-  /** When the session that is in force began. */
-  readonly session?: string
-  readonly credentials: readonly CredentialFacts[]
-}
-
-interface CredentialFacts {
-  readonly name: string
-  readonly inUse: boolean
-  readonly lastUsed?: string
-  readonly expires?: string
-}
-
-/**
- * A line for each credential of each SyncTarget; warnings go to standard error. One that has no mailbox, yet or any more, hides none of the
- * others.
- */
-export async function listSyncers(
-  session: Session,
-  options: Omit<SyncerOptions, 'timeout'> & DocumentOptions,
-  terminal: Terminal,
-): Promise<void> {
-  const { client } = session
-  const inventory = client.in(await pathOf(session, options.imw))
-  const core = await coreSpace(client, await pathOf(session, options.espw || MAILBOX_PARENT))
-  const targets = await listAll(inventory, SYNC_TARGETS, { limit: 500 })
-  const syncers: SyncerFacts[] = []
-  for (const target of targets.items) {
-    const { status } = target
-    const { name, mailbox: workspace } = foundIn(target)
-    const conditions = objects(status, 'conditions')
-    const ready = str(
-      conditions.find(({ type }) => type === 'Ready'),
-      'status',
-    )
-    const lastHeartbeat = str(status, 'lastSyncerHeartbeatTime')
-    const alive = { syncTarget: name, ready: ready || 'Unknown', ...(lastHeartbeat !== '' && { lastHeartbeat }) }
-    const id = await readyMailbox(core, workspace)
-    if (id === undefined) {
-      syncers.push({ ...alive, credentials: [] })
-      continue
-    }
-    const mailbox = client.in(id)
-    const { credentials, live } = await secretsOf(mailbox)
-    const began = live?.metadata.creationTimestamp
-    syncers.push({
-      ...alive,
-      mailbox: id,
-      ...(began !== undefined && { session: began }),
-      credentials: credentials.map(each => credentialFacts(each, live)),
-    })
-  }
-  if (options.output === 'name') {
-    for (const { syncTarget } of syncers) terminal.out(`synctarget.edge.kubestellar.io/${syncTarget}`)
-    return
-  }
-  if (options.output !== undefined)
-    return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SyncerList', items: syncers }, options.output, terminal)
-  for (const line of columns([COLUMNS, ...syncers.flatMap(rowsOf)])) terminal.out(line)
-}
-
-function rowsOf({ syncTarget, ready, lastHeartbeat, mailbox, session, credentials }: SyncerFacts): string[][] {
-  // the center writes no time while it is connected
-  const head = [syncTarget, ready, ready === 'True' ? 'now' : (lastHeartbeat ?? '-'), session ?? '-']
-  if (credentials.length === 0) return [[...head, mailbox === undefined ? 'no mailbox' : 'none', '-', '-']]
-  return credentials.map(({ name, inUse, lastUsed, expires = '-' }) => [
-    ...head,
-    inUse ? `${name} (in use)` : name,
-    lastUsed ?? 'never',
-    Date.parse(expires) <= Date.now() ? `${expires} (expired)` : expires,
-  ])
 }
 
 /**
@@ -300,25 +192,4 @@ async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Ter
   if (!reached)
     throw new CommandError('revoked; the identity of the syncer is not made anew: is the mailbox controller running?')
   return [...secrets.map(({ data: _, ...rest }) => rest as KubeObject), ...(account ? [account] : [])]
-}
-
-/** `waiting`: claims that got nothing; what came while the mailbox had a syncer comes anew, and is approved anew. */
-async function secretsOf(
-  mailbox: SpaceClient,
-): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined; waiting: KubeObject[] }> {
-  const { items } = await listAll(mailbox, SECRETS, { namespace: SYNCER_NAMESPACE, limit: 500 })
-  return {
-    credentials: items.filter(({ type }) => type === CREDENTIAL_TYPE),
-    waiting: items.filter(
-      ({ type, metadata }) => type === CLAIM_TYPE && metadata.annotations?.[ISSUED_ANNOTATION] === undefined,
-    ),
-    live: items.find(({ type, metadata }) => type === SESSION_TYPE && metadata.name === SESSION_NAME),
-  }
-}
-
-function credentialFacts(credential: KubeObject, live: KubeObject | undefined): CredentialFacts {
-  const { name = '', annotations = {} } = credential.metadata
-  const { [USED_ANNOTATION]: lastUsed, [EXPIRES_ANNOTATION]: expires } = annotations
-  const inUse = live?.metadata.annotations?.[CREDENTIAL_ANNOTATION] === name
-  return { name, inUse, ...(lastUsed !== undefined && { lastUsed }), ...(expires !== undefined && { expires }) }
 }
