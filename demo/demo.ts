@@ -1,6 +1,6 @@
 /**
  * The main job, on real processes: a server, two stand-in clusters, their syncers, and a user. The user describes two workloads once and
- * finds them in the right clusters, customized, with their true status back. An outage and a refusal in a cluster follow.
+ * finds them in the right clusters, customized, with their true status back. An outage, a refusal in a cluster and a rollout follow.
  *
  * `npm run demo` checks every expected outcome and ends with `demo: OK`; `npm run demo -- --keep` leaves all of it running.
  * Where `KUBEBUILDER_ASSETS` names a folder with kube-apiserver and etcd, the server is behind one in a last chapter, which is left out with `--keep`.

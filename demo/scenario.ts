@@ -1,4 +1,4 @@
-/** The scenario: inventory, two workloads, customization, upsync, singleton status; each expected outcome is checked. */
+/** The scenario: inventory, two workloads, customization, upsync, singleton status, troubles, a rollout; each expected outcome is checked. */
 import { join } from 'node:path'
 import { isRecord } from '../src/apimachinery/object.ts'
 import {
@@ -15,6 +15,7 @@ import {
   syncerConfig,
 } from './expectations.ts'
 import type { Observer } from './observer.ts'
+import { runRollout } from './rollout.ts'
 import type { Stage } from './stage.ts'
 import { runTroubles } from './troubles.ts'
 
@@ -216,6 +217,8 @@ export async function runScenario(stage: Stage): Promise<Timings> {
     placement: 'edge-placement-c',
     back: name => stage.startSyncer(name, syncerKubeconfig(name)),
   })
+
+  await runRollout(stage, common, 'edge-placement-c')
 
   title('Deleted in the space, gone from the clusters')
   await shell.delete(kubeconfig, 'configmaps', 'httpd-htdocs', 'commonstuff')

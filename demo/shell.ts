@@ -20,15 +20,15 @@ export class Shell {
     if (!this.#kubectl) print('(kubectl is not installed: using the client that comes with Orrery)')
   }
 
-  /** `kubectl <plugin> <args>`, where the plugin is one of Orrery's. @throws Error when it fails */
-  async plugin(kubeconfig: string, args: readonly string[]): Promise<string> {
+  /** `kubectl <plugin> <args>`, where the plugin is one of Orrery's. @throws Error unless it ends with the exit code */
+  async plugin(kubeconfig: string, args: readonly string[], expected = 0): Promise<string> {
     const [name, ...rest] = args
     await this.#type(kubeconfig, args)
     const env = { KUBECONFIG: kubeconfig }
     const ran = this.#kubectl
       ? await runCommand('kubectl', args, env)
       : await runCommand(join(BIN, `kubectl-${name}`), rest, env)
-    return this.#ran(ran, args)
+    return this.#ran(ran, args, expected)
   }
 
   /** `kubectl apply -f <file>`. */
@@ -84,9 +84,9 @@ export class Shell {
     this.#print(`${place} $ ${this.#paint('command', `kubectl ${args.map(quote).join(' ')}`)}`)
   }
 
-  #ran({ code, output }: { code: number; output: string }, args: readonly string[]): string {
+  #ran({ code, output }: { code: number; output: string }, args: readonly string[], expected = 0): string {
     this.#show(output)
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with code ${code}`)
+    if (code !== expected) throw new Error(`kubectl ${args.join(' ')} ended with code ${code}`)
     return output
   }
 

@@ -7,7 +7,7 @@ import { Picture } from './svg.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const FILE = join(ROOT, 'docs/pictures/demo.txt')
 /** Chapters of the demo, from the first to the one that is left out. */
-const [FIRST, END] = ['# An outage', '# Deleted in the space'] as const
+const [FIRST, END] = ['# An outage', '# A rollout'] as const
 const LINE = 16
 const COLUMNS = 112
 

@@ -37,7 +37,7 @@ t.test('rooms and their imports come from the rules', async t => {
 })
 
 t.test('a recording keeps its chapters, cut to the width', async t => {
-  const demo = (line: string) => `# A server\n\n# An outage: now\n${line}\n\n# Deleted in the space, gone\n`
+  const demo = (line: string) => `# A server\n\n# An outage: now\n${line}\n\n# A rollout: one\n`
   t.equal(kept(demo('x'.repeat(113))), `# An outage: now\n${'x'.repeat(111)}…\n`)
   t.throws(() => kept('# A server\n'), /has no chapters/)
 })
