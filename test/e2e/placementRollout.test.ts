@@ -1,9 +1,10 @@
-/** `kubectl rollout status` in a workload space waits for the last cluster of several, and ends; the commands of docs/rollouts.md. */
+/** `kubectl rollout status` in a workload space waits for the last cluster of several, and ends; the commands and notices of docs/rollouts.md. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { startReceiver } from '../controllers/notices/receiver.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, Center, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
@@ -157,12 +158,15 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
 const ROOT = join(import.meta.dirname, '../..')
 const ROLLOUTS = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'placementrollouts' }
 const REVISIONS = { ...ROLLOUTS, resource: 'placementrevisions' }
+const SINKS = { group: 'edge.kubestellar.io', version: 'v1alpha1', resource: 'noticesinks' }
 const PAGE = { namespace: 'store', name: 'web' }
 
 t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
-  const florin = await Florin.begin(t)
+  const florin = await Florin.begin(t, { serverFlags: ['--webhook-allowed-hosts', 'localhost'] })
+  const receiver = await startReceiver(t)
   const guilder = await florin.join('guilder', { env: 'prod', tier: 'prod' })
   const kyat = await florin.join('kyat', { env: 'prod', tier: 'prod' })
+  const lira = await florin.join('lira', { env: 'test' })
   const { inventory, wds } = florin
   await inventory.patch(LOCATIONS, { name: 'florin' }, 'merge', { metadata: { labels: { tier: 'canary' } } })
   const dir = temporaryDir(t)
@@ -212,6 +216,25 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
     await done(apply)
     await until(wds, ROLLOUTS, { name: `web.${last + 1}` }, rolloutIs('Waiting', 'ApprovalRequired'))
   }
+
+  // two spaces with sinks, one of them as the page has it
+  const { caBundle } = receiver
+  const [, onCall = ''] = /```yaml\n([^`]*kind: NoticeSink[^`]*)```/.exec(page) ?? []
+  writeFileSync(join(dir, 'on-call.yaml'), `${onCall}  caBundle: ${caBundle}\n`)
+  const cloudEvents = {
+    apiVersion: 'edge.kubestellar.io/v1alpha1',
+    kind: 'NoticeSink',
+    metadata: { name: 'all' },
+    spec: { url: `${receiver.url}/imw1`, caBundle },
+  }
+  await inventory.create(SINKS, cloudEvents)
+  await wds.create(SINKS, { ...cloudEvents, spec: { url: `${receiver.url}/wmw1`, caBundle } } as KubeObject)
+  await until(inventory, TARGETS, { name: 'lira' }, object => condition(object, 'Ready')?.status === 'True')
+  await lira.syncer.end()
+  await done(
+    `kubectl ws root:wmw1 && kubectl create secret generic slack -n default --from-literal=url=${receiver.url}/slack`,
+  )
+  await done('kubectl apply -f on-call.yaml && kubectl wait --for=condition=Delivered noticesink/on-call --timeout=1m')
 
   await done(stage)
   t.same(await pages(), ['one', 'one', 'one'])
@@ -270,4 +293,25 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   t.same(await pages(), ['five', 'five', 'five'])
   t.match(await run('kubectl get edgeplacement web -o wide'), { code: 0, told: /Pinned/ })
   await done(lifted)
+
+  const reasons = (path: string) => new Set(receiver.reasonsAt(path))
+  await receiver.until(() => reasons('/imw1').has('ClusterSilent'))
+  const told = [
+    'ApprovalRequired',
+    'RevisionPinned',
+    'RolledBack',
+    'RolloutDone',
+    'RolloutFailed',
+    'RolloutProgressing',
+  ]
+  await receiver.until(() => told.every(reason => reasons('/wmw1').has(reason)))
+  t.notOk(reasons('/imw1').has('RolloutFailed'), 'each space has its own')
+  const waits = receiver.at('/slack').filter(({ body }) => /ApprovalRequired/.test(body.text))
+  t.equal(new Set(waits.map(({ body }) => body.text)).size, 2, 'one for each revision that waits')
+  const failed = receiver.at('/slack').find(({ body }) => /RolloutFailed/.test(body.text))
+  t.match(
+    failed?.body.text,
+    /^:warning: \*RolloutFailed\* EdgePlacement web in root:wmw1\nrevision \d+: 1 of 3 clusters failed/,
+  )
+  t.match(await run('kubectl get noticesinks'), { code: 0, told: /on-call +Slack +True +Delivered +\d+ +0 / })
 })

@@ -79,7 +79,7 @@ class Notices {
   }
 
   async reconcile(key: SinkKey, signal: AbortSignal): Promise<ReconcileResult> {
-    const { client, clock, random } = this.#deps
+    const { client, clock } = this.#deps
     const sink = this.#sinks.get(key)
     if (!sink || sink.isIdle) return {}
     const waitMs = sink.notBeforeMs - steadyMs(clock)
@@ -88,18 +88,22 @@ class Notices {
     const until = AbortSignal.any([signal, sink.ended])
     const failure = await this.#deliver(sink, until)
     if (sink.ended.aborted) return {}
+    // somebody changed it meanwhile: the failure is that of the earlier one
+    const isOfNow = failure !== undefined && sink.generation === generation
+    // before the status, which may be refused
+    if (isOfNow) this.#putOff(sink, failure.afterMs)
     if (!signal.aborted || sink.delivered !== delivered)
       await this.#report(client, sink, { failure, generation, delivered })
-    if (signal.aborted) return {}
-    // somebody changed it meanwhile: the failure is that of the earlier one
-    if (!failure || sink.generation !== generation) {
-      this.#sinks.wakeUnlessIdle(sink)
-      return {}
-    }
+    if (isOfNow) return { requeueAfterMs: Math.max(0, sink.notBeforeMs - steadyMs(clock)) }
+    if (!signal.aborted) this.#sinks.wakeUnlessIdle(sink)
+    return {}
+  }
+
+  #putOff(sink: Sink, afterMs = 0): void {
+    const { clock, random } = this.#deps
     this.#sinks.counts.failed++
-    const retryMs = Math.max(backoffMs(++sink.failures, RETRY, random), Math.min(failure.afterMs ?? 0, MAX_ASKED_MS))
+    const retryMs = Math.max(backoffMs(++sink.failures, RETRY, random), Math.min(afterMs, MAX_ASKED_MS))
     sink.notBeforeMs = steadyMs(clock) + retryMs
-    return { requeueAfterMs: retryMs }
   }
 
   /** Some of what waits, until one fails. */

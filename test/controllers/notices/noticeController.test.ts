@@ -3,14 +3,10 @@ import t from 'tap'
 import { conditionOf } from '../../../src/apimachinery/conditions.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
+import { backoffMs } from '../../../src/client/backoff.ts'
 import type { Logger } from '../../../src/client/logger.ts'
 import { EventRecorder } from '../../../src/controllers/eventRecorder.ts'
-import {
-  MAX_ASKED_MS,
-  NOTICE_CONTROLLER,
-  RETRY,
-  startNoticeController,
-} from '../../../src/controllers/notices/noticeController.ts'
+import { NOTICE_CONTROLLER, RETRY, startNoticeController } from '../../../src/controllers/notices/noticeController.ts'
 import { MAX_WAITING } from '../../../src/controllers/notices/noticeSinks.ts'
 import type { NoticeFigures } from '../../../src/placement/desks/carryFigures.ts'
 import { NOTICE_SINKS } from '../../../src/placement/words/placement.ts'
@@ -212,6 +208,9 @@ t.test('Slack gets text without mentions, at a URL that is shown nowhere', async
   await removed(depot, 'slack')
 })
 
+/** The exact wait after so many failures: what is tried again fails or succeeds at that time. */
+const waitAfter = (failures: number): number => backoffMs(failures, RETRY, () => 0.5)
+
 t.test('a refused notice is retried under its id, not before the receiver says', async t => {
   receiver.reply('/busy', { code: 500 })
   await sink(shop, 'busy', spec('/busy'))
@@ -219,7 +218,7 @@ t.test('a refused notice is retried under its id, not before the receiver says',
   await running.idle()
   const failed = figures?.failed ?? 0
   receiver.reply('/busy', { code: 429, headers: { 'Retry-After': '1800' } })
-  await clock.advance(RETRY.maxMs)
+  await clock.advance(waitAfter(1))
   await receiver.until(() => receiver.at('/busy').length === 2)
   await running.idle()
   t.equal(figures?.failed, failed + 1)
@@ -235,7 +234,7 @@ t.test('a refused notice is retried under its id, not before the receiver says',
   t.equal(receiver.at('/elsewhere').length, 0)
   await running.idle()
   receiver.reply('/busy', { code: 204 })
-  await clock.advance(RETRY.maxMs)
+  await clock.advance(waitAfter(3))
   await says(shop, 'busy', 'Delivered', ({ delivered }) => delivered === 2)
   t.same(receiver.reasonsAt('/busy'), [GREETING, GREETING, GREETING, GREETING, 'RolloutFailed'])
   t.equal(new Set(receiver.at('/busy').map(({ body }) => body.id)).size, 2)
@@ -245,7 +244,7 @@ t.test('a refused notice is retried under its id, not before the receiver says',
   await running.idle()
   receiver.reply('/busy', { code: 200 })
   await event(shop, 'RolloutDone')
-  await clock.advance(MAX_ASKED_MS)
+  await clock.advance(waitAfter(1))
   await says(shop, 'busy', 'Delivered', ({ delivered }) => delivered === 3)
   t.same(receiver.reasonsAt('/busy').slice(5), ['RolloutStuck', 'RolloutDone'], 'the receiver will not take that one')
   await removed(shop, 'busy')
