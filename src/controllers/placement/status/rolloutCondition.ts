@@ -44,6 +44,7 @@ const EVENTS: Readonly<Record<string, { readonly reason: string; readonly type?:
   RolloutPaused: { reason: 'RolloutPaused', type: 'Normal' },
   [PINNED]: { reason: 'RevisionPinned', type: 'Normal' },
   TooManyFailures: { reason: 'RolloutFailed' },
+  RolledBack: { reason: 'RolledBack' },
   NoProgress: { reason: 'RolloutStuck' },
 }
 

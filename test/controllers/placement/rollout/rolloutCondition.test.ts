@@ -60,6 +60,13 @@ t.test('an Event tells a turn once for each revision', async t => {
   t.match(rolloutEvent(done, turned('Progressing', 'revision 4: 0 of 2')), { reason: 'RolloutProgressing' })
   t.match(rolloutEvent(done, turned('Done', 'revision 4: 2 of 2')), { reason: 'RolloutDone' })
   t.equal(rolloutEvent(placement, turned('MinSuccessTime', 'revision 1: 0 of 2')), undefined)
+  const back = { ...placement, status: { conditions: [turned('Progressing', 'revision 2: 1 of 2')] } }
+  t.match(rolloutEvent(back, turned('RolledBack', 'revision 3: it failed')), {
+    reason: 'RolledBack',
+    message: 'revision 3: it failed',
+  })
+  const backAgain = { ...placement, status: { conditions: [turned('RolledBack', 'revision 3: it failed')] } }
+  t.match(rolloutEvent(backAgain, turned('Progressing', 'revision 4: 0 of 2')), { reason: /^Rollout/ })
 })
 
 t.test('a placement that stages and one that does not', async t => {
