@@ -65,8 +65,8 @@ export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
     await server.quiet()
   }
   /** Content of an object in the mailbox of a cluster. */
-  const held = (name: Cluster, object = 'page'): unknown =>
-    at(server.peek(box(name), MAPS, object, 'commonstuff')?.data, 'a')
+  const held = (name: Cluster, object = 'page', field = 'a'): unknown =>
+    at(server.peek(box(name), MAPS, object, 'commonstuff')?.data, field)
   const rollout = (revision: number, name = 'ep') => server.peek('wds1', PLACEMENT_ROLLOUTS, `${name}.${revision}`)
   /** State of a rollout, and of each cluster in it. */
   const states = (revision: number, name = 'ep'): Record<string, unknown> => {
