@@ -5,6 +5,7 @@
  *     node bench/rollouts.ts --clusters 100 [--bad 5] [--away 3] [--joining 2] [--objects 20] [--core N] [--tree /path/to/another/clone]
  *
  * `--concurrency`, `--failures`: maxConcurrency, and maxFailures of the rollout that stops. `--thinking MS`: until a cluster is healthy.
+ * `--kills N`: amid each staged edit the server is killed and starts again, and N stand-ins end and come back.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,6 +37,7 @@ const REVISIONS = 10
 const SETTLES_MS = 3000
 /** Between two looks. */
 const LOOK_MS = 50
+const RETRY_MS = 500
 const IDLE_MS = 10_000
 const EDITED = 'web-0'
 const BAD_IMAGE = 'bad'
@@ -51,6 +53,7 @@ const { values: flags } = parseArgs({
     failures: { type: 'string', default: '4' },
     thinking: { type: 'string', default: '100' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    kills: { type: 'string', default: '0' },
     core: { type: 'string' },
   },
 })
@@ -69,6 +72,10 @@ const BAD = new Set(
 /** Clusters that have the newest content, and are not healthy with it. */
 const unavailable = new Set<string>()
 let mostUnavailable = 0
+/** Clusters that lost an object. */
+const lost = new Set<string>()
+/** Generations of Deployments that run, by cluster and name. */
+const running = new Map<string, Map<string, number>>()
 
 function imageOf(object: KubeObject | undefined): string {
   return str(at(object?.spec, 'template', 'spec', 'containers', 0), 'image')
@@ -76,9 +83,11 @@ function imageOf(object: KubeObject | undefined): string {
 
 /** Reports the status of Deployments that run: after a while healthy, or degraded where the image is bad for the cluster. */
 function runDeployments(loop: StandIn): void {
-  const generations = new Map<string, number>()
+  const generations = running.get(loop.name) ?? new Map<string, number>()
+  running.set(loop.name, generations)
   loop.onChange = async name => {
     const object = loop.held.get(name)
+    if (!object) lost.add(loop.name)
     const { generation = 0 } = object?.metadata ?? {}
     if (!object || generations.get(name) === generation) return
     generations.set(name, generation)
@@ -99,11 +108,14 @@ function runDeployments(loop: StandIn): void {
     }
     if (!isBad) unavailable.delete(loop.name)
     const ref = { namespace: 'default', name }
-    await loop.space.patch(DEPLOYMENTS, ref, 'merge', { status }, { subresource: 'status', fieldManager: 'bench' })
+    const options = { subresource: 'status', fieldManager: 'bench' }
+    const report = () => loop.space.patch(DEPLOYMENTS, ref, 'merge', { status }, options)
+    // while the server is away a syncer tries again
+    await eventually(() => report().catch(() => undefined), RETRY_MS)
   }
 }
 
-async function run(server: RunningServer, dir: string): Promise<void> {
+async function run(dir: string): Promise<void> {
   const { options, base } = await loadKubeconfig(join(dir, 'data/admin.kubeconfig'))
   const admin = httpClient({ ...options, server: base })
   const workload = admin.in('root:wmw1')
@@ -165,9 +177,25 @@ async function run(server: RunningServer, dir: string): Promise<void> {
     await edit(image)
     const revision = await revisionAfter('fleet', before)
     await midway()
+    await kill()
     return await ended('fleet', revision)
   }
-  const cpuMs = async (): Promise<number> => ((await server.cpuSeconds()) ?? Number.NaN) * 1000
+  /** Processor time of servers that were killed. */
+  let spentMs = 0
+  const cpuMs = async (): Promise<number> => spentMs + ((await server.cpuSeconds()) ?? Number.NaN) * 1000
+  /** The server is killed and starts again, and so do syncers. */
+  const kill = async (): Promise<void> => {
+    const killed = first.filter(({ name }) => THERE.includes(name)).slice(0, Number(flags.kills))
+    if (killed.length === 0) return
+    for (const loop of killed) loop.end()
+    spentMs = await cpuMs()
+    await server.stop('SIGKILL')
+    server = await kind.start(join(dir, 'data'), server.endpoint.port)
+    const back = await fleet.connect(killed.map(({ mailbox }) => mailbox.slice('root:espw:'.length)))
+    for (const loop of back) runDeployments(loop)
+    first.splice(0, first.length, ...first.filter(loop => !killed.includes(loop)), ...back)
+    say('  killed', `the server, and ${killed.length} syncers`)
+  }
 
   await placed(isHealthy)
   await pause(SETTLES_MS)
@@ -197,6 +225,7 @@ async function run(server: RunningServer, dir: string): Promise<void> {
       '  have the edit',
       `${having(image, first)} of ${first.length}, and ${having(image, joining)} of ${joining.length} that joined`,
     )
+    say('  have lost an object', `${lost.size} clusters`)
   }
 
   const all = await measured('edit under All', async () => {
@@ -301,9 +330,10 @@ function pause(ms: number): Promise<void> {
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-rollouts-'))
-const server = await orreryOf(flags.tree, flags.core).start(join(dir, 'data'))
+const kind = orreryOf(flags.tree, flags.core)
+let server: RunningServer = await kind.start(join(dir, 'data'))
 try {
-  await run(server, dir)
+  await run(dir)
 } finally {
   await server.stop()
   await rm(dir, { recursive: true, force: true })

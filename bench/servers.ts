@@ -31,13 +31,14 @@ export interface RunningServer {
   residentBytes(): Promise<number>
   /** Processor time that all its processes have used, in seconds; `undefined` where there is no /proc. */
   cpuSeconds(): Promise<number | undefined>
-  stop(): Promise<void>
+  /** Default: SIGTERM. */
+  stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 export interface ServerKind {
   readonly name: string
-  /** Starts it on a data dir; the same dir again is a second start. */
-  start(dir: string): Promise<RunningServer>
+  /** Starts it on a data dir; the same dir again is a second start. `port`: absent for a free one. */
+  start(dir: string, port?: number): Promise<RunningServer>
 }
 
 const READY_LIMIT_MS = 60_000
@@ -54,8 +55,8 @@ export function orreryOf(
 ): ServerKind {
   return {
     name: 'Orrery',
-    async start(dir) {
-      const port = await freePort()
+    async start(dir, at) {
+      const port = at ?? (await freePort())
       const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port), ...flags]
       const env = inspectPort === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` }
       const begun = performance.now()
@@ -153,16 +154,16 @@ function running(
       return sizes.reduce((sum, size) => sum + size, 0)
     },
     cpuSeconds: () => cpuSecondsOf(children.map(child => child.pid!)),
-    async stop() {
-      for (const child of children) await ended(child)
+    async stop(signal) {
+      for (const child of children) await ended(child, signal)
     },
   }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise(resolve => child.once('exit', resolve))
-  child.kill('SIGTERM')
+  child.kill(signal)
   await gone
 }
 

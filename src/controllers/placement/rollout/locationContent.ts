@@ -37,8 +37,9 @@ export function keptLocation({ apiVersion, kind, metadata }: KubeObject): KubeOb
   return { apiVersion, kind, metadata: { name, resourceVersion, labels, annotations: others } }
 }
 
-/** Whether two Locations are the same to whatever reads these names. */
-export function readsAlike(a: KubeObject, b: KubeObject, names: Iterable<string>): boolean {
+/** Whether a Location, and as it was kept, are the same to whatever reads these names. */
+export function readsAlike(a: KubeObject, now: KubeObject, names: Iterable<string>): boolean {
+  const b = keptLocation(now)
   for (const name of names)
     for (const field of ['labels', 'annotations'] as const)
       if (a.metadata[field]?.[name] !== b.metadata[field]?.[name]) return false

@@ -18,7 +18,7 @@ export interface CutInputs {
   /** `reference` is `namespace/name`. */
   customizer(reference: string): KubeObject | undefined
   /** Locations to which the placement leads, by {@link locationKey}. */
-  readonly locations: ReadonlyMap<string, KubeObject>
+  locations(): ReadonlyMap<string, KubeObject>
 }
 
 export interface Cut {
@@ -70,18 +70,24 @@ export async function cutRevision(
   const changed = new Map(contents.map(({ key, object }) => [key, locationReads(object)]))
   const names = new Set<string>()
   for (const key of kept) for (const name of changed.get(key) ?? rows.at(key, rows.newest)?.reads ?? []) names.add(name)
-  for (const { key, location } of rows.in(rows.newest)) {
+  const before = [...rows.in(rows.newest)]
+  const there = before.some(({ location }) => location) ? locations() : new Map<string, KubeObject>()
+  for (const { key, location } of before) {
     if (!location) continue
     kept.add(key)
-    const now = locations.get(key)
+    const now = there.get(key)
     // a destination that left makes no revision
-    if (now && !readsAlike(location, now, names))
-      take({ key, resource: LOCATIONS, implied: false, object: keptLocation(now) })
+    if (now && !readsAlike(location, now, names)) contents.push(locationContent(key, now))
   }
-  const closed = [...rows.in(rows.newest)].filter(({ key }) => !kept.has(key))
+  const closed = before.filter(({ key }) => !kept.has(key))
   // a first revision without objects is one, too: it is rolled out at once, and the next one says what came
   if (contents.length + closed.length === 0 && rows.newest > 0) return undefined
   return { contents, closed, objects, by: newestManager(contents) }
+}
+
+export function locationContent(key: string, location: KubeObject): NewContent {
+  const object = keptLocation(location)
+  return { key, resource: LOCATIONS, implied: false, object, digest: digestOf(object) }
 }
 
 function isSame(row: ContentRow, { implied, resource }: Omit<NewContent, 'digest'>): boolean {

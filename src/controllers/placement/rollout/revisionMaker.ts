@@ -3,12 +3,11 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
-import { LOCATIONS } from '../../../placement/words/placement.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
-import { keptLocation, locationKey, readsAlike } from './locationContent.ts'
-import { cutRevision, digestOf } from './revisionCut.ts'
+import { locationKey, readsAlike } from './locationContent.ts'
+import { cutRevision, locationContent } from './revisionCut.ts'
 import type { NewContent, PlacementId, RevisionStore } from './revisionStore.ts'
 import type { StagedPlacement } from './stagedPlacement.ts'
 
@@ -54,6 +53,7 @@ export class RevisionMaker {
       placement.approved.add(rows.newest)
     }
     await this.#trim(placement)
+    await this.takeLocations(placement)
   }
 
   /**
@@ -69,10 +69,8 @@ export class RevisionMaker {
       const kept = rows.at(key, rows.newest)?.location
       if (kept && !readsAlike(kept, location, names) && placement.dueAtMs === undefined) placement.edited()
       if (kept) continue
-      const object = keptLocation(location)
-      const content = { key, resource: LOCATIONS, implied: false, object, digest: digestOf(object) }
       const from = rows.last(key)?.until ?? rows.revisions[0]!
-      added.set(from, [...(added.get(from) ?? []), content])
+      added.set(from, [...(added.get(from) ?? []), locationContent(key, location)])
     }
     await this.#stored(placement, async () => {
       for (const [from, contents] of added) await this.#deps.store.add(id, rows, contents, from)
@@ -118,7 +116,7 @@ export class RevisionMaker {
       selected,
       read: fact => sources.read(id.space, fact),
       customizer: reference => join.customizer(id.space, reference),
-      locations: this.#locations(id),
+      locations: () => this.#locations(id),
     })
     const at = timestamp(new Date(clock.now()))
     if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })

@@ -62,6 +62,8 @@ t.test('two Locations are alike where the names that are read have the same valu
   t.equal(readsAlike(one, other, ['zone', 'other']), false)
   t.equal(readsAlike(one, location({}, { zone: 'a' }), ['zone']), false, 'an annotation is not a label')
   t.equal(readsAlike(one, location({ zone: 'a' }), []), true)
+  const applied = 'kubectl.kubernetes.io/last-applied-configuration'
+  t.equal(readsAlike(keptLocation(one), location({ zone: 'a' }, { [applied]: '{}' }), [applied]), true)
   t.end()
 })
 

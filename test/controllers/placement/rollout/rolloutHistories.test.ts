@@ -2,9 +2,13 @@
 // always has the content of one revision. One cluster at most is on its way or cut off, over any number of edits. The end is the newest
 // content everywhere.
 import t, { type Test } from 'tap'
-import { at } from '../../../../src/apimachinery/fields.ts'
-import { num } from '../../../../src/apimachinery/fields.ts'
-import { LOCATIONS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'
+import { at, num } from '../../../../src/apimachinery/fields.ts'
+import {
+  LOCATIONS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
+  SLICES,
+} from '../../../../src/placement/words/placement.ts'
 import { CASES } from '../../../support/fastCheck.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { MAPS, slice } from '../translatorWorld.ts'

@@ -1067,47 +1067,50 @@ t.test(
   },
 )
 
-t.test('of two staged placements that claim an object the older one stages it, and the other goes on when that is gone', async t => {
-  const { wds, server, make, pass, report, edit, held, states } = await rolloutWorld(t)
-  await report('florin')
-  await report('guilder')
-  await make('page', '1')
-  for (const [name, creationTimestamp] of [
-    ['late', '2026-02-01T00:00:00Z'],
-    ['early', '2026-01-01T00:00:00Z'],
-  ] as const) {
-    const spec = { ...ALL_MAPS, rolloutStrategy: ONE_BY_ONE }
-    await wds.create(EDGE_PLACEMENTS, { ...placement(name, spec), metadata: { name, creationTimestamp } })
-    await wds.create(SLICES, slice(name, 'florin', 'guilder'))
-  }
-  await server.quiet()
-  const rolled = async () => {
-    for (const name of ['florin', 'guilder', 'florin', 'guilder'] as const) {
-      await pass(1000)
-      await report(name)
+t.test(
+  'of two staged placements that claim an object the older one stages it, and the other goes on when that is gone',
+  async t => {
+    const { wds, server, make, pass, report, edit, held, states } = await rolloutWorld(t)
+    await report('florin')
+    await report('guilder')
+    await make('page', '1')
+    for (const [name, creationTimestamp] of [
+      ['late', '2026-02-01T00:00:00Z'],
+      ['early', '2026-01-01T00:00:00Z'],
+    ] as const) {
+      const spec = { ...ALL_MAPS, rolloutStrategy: ONE_BY_ONE }
+      await wds.create(EDGE_PLACEMENTS, { ...placement(name, spec), metadata: { name, creationTimestamp } })
+      await wds.create(SLICES, slice(name, 'florin', 'guilder'))
     }
-    await pass(1000)
-  }
-  await pass(3000)
-  await rolled()
-  t.same([states(1, 'early').rollout, states(1, 'late').rollout], ['Done', 'Done'])
-  await edit('page', 'bad')
-  await pass(3000)
-  await report('florin', ['page'])
-  await pass(3000)
-  t.same([held('florin'), held('guilder')], ['bad', '1'], 'the other placement brings it to no cluster')
-  await edit('page', '3')
-  await pass(3000)
-  t.same([held('florin'), held('guilder')], ['3', '1'])
-  const writes = server.writes.length
-  await wds.delete(EDGE_PLACEMENTS, { name: 'early' })
-  await server.quiet()
-  t.not(held('florin'), undefined)
-  t.not(held('guilder'), undefined)
-  const gone = server.writes.slice(writes).filter(line => / delete configmaps/.test(line))
-  t.same(gone, [], 'no cluster is without it')
-  await rolled()
-  await rolled()
-  t.same([held('florin'), held('guilder')], ['3', '3'])
-  t.equal(states(3, 'late').rollout, 'Done')
-})
+    await server.quiet()
+    const rolled = async () => {
+      for (const name of ['florin', 'guilder', 'florin', 'guilder'] as const) {
+        await pass(1000)
+        await report(name)
+      }
+      await pass(1000)
+    }
+    await pass(3000)
+    await rolled()
+    t.same([states(1, 'early').rollout, states(1, 'late').rollout], ['Done', 'Done'])
+    await edit('page', 'bad')
+    await pass(3000)
+    await report('florin', ['page'])
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['bad', '1'], 'the other placement brings it to no cluster')
+    await edit('page', '3')
+    await pass(3000)
+    t.same([held('florin'), held('guilder')], ['3', '1'])
+    const writes = server.writes.length
+    await wds.delete(EDGE_PLACEMENTS, { name: 'early' })
+    await server.quiet()
+    t.not(held('florin'), undefined)
+    t.not(held('guilder'), undefined)
+    const gone = server.writes.slice(writes).filter(line => / delete configmaps/.test(line))
+    t.same(gone, [], 'no cluster is without it')
+    await rolled()
+    await rolled()
+    t.same([held('florin'), held('guilder')], ['3', '3'])
+    t.equal(states(3, 'late').rollout, 'Done')
+  },
+)
