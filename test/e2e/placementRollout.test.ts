@@ -286,6 +286,8 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   await clusters.guilder.patch(MAPS, PAGE, 'merge', { immutable: true })
   edit('six')
   t.match(await run(pipeline), { code: 1, told: /1 of 3 clusters failed and 0 may: guilder/ })
+  const withPlacement = 'kubectl kubestellar rollout status web -f app/ -f web.yaml --watch --timeout 10m'
+  t.match(await run(withPlacement), { code: 1, told: /guilder/ }, 'also where the placement is among the files')
   t.same(await pages(), ['six', 'five', 'five'], 'the third never had it')
   const [back = '', watch = '', lifted = ''] = undo.trim().split('\n')
   await done(back)
