@@ -17,6 +17,7 @@ import { objectKey, parseObjectKey } from '../../../placement/words/names.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
+  LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_LABEL,
   PLACEMENT_REVISIONS,
@@ -101,6 +102,8 @@ async function storedPairs(
     for (const { metadata, spec } of page.items) {
       const key = str(spec, 'key')
       if (!uids.has(str(spec, 'placementUID')) || wanted?.includes(key) === false) continue
+      // Locations of an inventory are no objects of this space
+      if (str(spec, 'resource', 'resource') === LOCATIONS.resource) continue
       const [isBefore, isAfter] = [isIn(spec, from), to !== undefined && isIn(spec, to)]
       if (!isBefore && !isAfter) continue
       const side = sideOf(api, metadata.name ?? '', spec)

@@ -3,7 +3,12 @@ import t from 'tap'
 import type { GroupVersionResource } from '../../../../src/apimachinery/object.ts'
 import type { RevisionsWish } from '../../../../src/placement/desks/comparedRevisions.ts'
 import type { ObjectPreview } from '../../../../src/placement/desks/placementPreview.ts'
-import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../../../src/placement/words/placement.ts'
+import {
+  CUSTOMIZER_ANNOTATION,
+  CUSTOMIZERS,
+  EXPAND_ANNOTATION,
+  LOCATIONS,
+} from '../../../../src/placement/words/placement.ts'
 import { ONE_BY_ONE, rolloutWorld } from '../rollout/rolloutWorld.ts'
 import { ALL_MAPS, configMap, MAPS } from '../translatorWorld.ts'
 
@@ -102,4 +107,20 @@ t.test('a Customizer that objects name is part of what changes', async t => {
   const { objects } = await compare({ from: 2 })
   t.match(objects, [{ resource: 'customizers', name: 'c', groups: [{ action: 'Update' }] }])
   t.equal(objects.length, 1)
+})
+
+t.test("Locations that a revision keeps are the inventory's, and not shown", async t => {
+  const { compare, wds, pass, server } = await scene(t)
+  const annotations = { [EXPAND_ANNOTATION]: 'true' }
+  await wds.update(MAPS, configMap('page', { a: 'in %(zone)' }, { annotations }))
+  const relabel = async (zone: string) => {
+    const location = server.peek('inv1', LOCATIONS, 'florin')!
+    const labels = { ...location.metadata.labels, zone }
+    await server.in('inv1').update(LOCATIONS, { ...location, metadata: { ...location.metadata, labels } })
+    await pass(3000)
+  }
+  await relabel('x')
+  await relabel('y')
+  t.strictSame(shown(await compare({ from: 2, to: 3 })), [])
+  t.strictSame(shown(await compare({ from: 2 })), [])
 })
