@@ -132,6 +132,15 @@ t.test('a cluster that begins has the revision in the status, and of its content
   t.end()
 })
 
+t.test('what a cluster says of its failure is shortened', t => {
+  const refused: ClusterContent = { content: 'failed', isAway: false, message: `no ${'x'.repeat(100_000)}` }
+  const { after } = stepped(rollout(1, 2, cluster('florin')), [sight('florin', 2)], refused)
+  const { message } = after.clusters.get('florin')!
+  t.match(message, /degraded there: no x+/)
+  t.ok(message.length < 500, `${message.length} characters`)
+  t.end()
+})
+
 t.test('clusters that left are listed, up to a bound', t => {
   const left = Array.from({ length: 150 }, (_, i) => cluster(`left-${i}`))
   const { after } = stepped(rollout(1, 2, cluster('florin'), ...left), [sight('florin', 2)], HEALTHY)
