@@ -26,10 +26,10 @@ export interface LoadedKubeconfig {
 export async function loadKubeconfig(path: string, context?: string): Promise<LoadedKubeconfig> {
   const read = await readKubeconfigContext(path, context)
   const { server, caPem } = read
-  const asked = read.asks ? await askedCredentials(path, read.name) : undefined
-  const certPem = asked?.certPem ?? read.certPem
-  const keyPem = asked?.keyPem ?? read.keyPem
-  const token = read.tokenFile !== undefined ? await tokenIn(read.tokenFile) : (asked?.token ?? read.token)
+  const obtained = read.asks ? await askedCredentials(path, read.name) : undefined
+  const certPem = obtained?.certPem ?? read.certPem
+  const keyPem = obtained?.keyPem ?? read.keyPem
+  const token = read.tokenFile !== undefined ? await tokenIn(read.tokenFile) : (obtained?.token ?? read.token)
   const options: HttpClientOptions = {
     server,
     ...(caPem !== undefined && { caPem }),

@@ -172,9 +172,9 @@ const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'exis
 /** Rewrites the tree in place (bounded functions, a meter everywhere) and tells whether it names `oldSelf`. */
 function prepare(root: ASTNode, schema: Schema | undefined, meter: Meter): boolean {
   let usesOldSelf = false
-  const visit = (node: ASTNode, at: { shadowed: boolean; asked?: number | undefined; role: Role }): void => {
+  const visit = (node: ASTNode, at: { shadowed: boolean; within?: number | undefined; role: Role }): void => {
     if (node.op === 'id' && node.args === 'oldSelf') usesOldSelf = true
-    if ((node.op === '.' || node.op === '.?') && !at.shadowed) checkField(node, schema, at.asked)
+    if ((node.op === '.' || node.op === '.?') && !at.shadowed) checkField(node, schema, at.within)
     if (node.op === 'call' || node.op === 'rcall') {
       const replaced = REPLACED.get(node.args[0])
       if (replaced !== undefined) (node.args as unknown[])[0] = replaced
@@ -187,9 +187,9 @@ function prepare(root: ASTNode, schema: Schema | undefined, meter: Meter): boole
       const variable = node.args[2][0]
       if (variable?.op === 'id' && (variable.args === 'self' || variable.args === 'oldSelf')) shadowed = true
     }
-    const asked = node.op === 'call' && node.args[0] === 'has' ? node.range.start + 3 : undefined
+    const within = node.op === 'call' && node.args[0] === 'has' ? node.range.start + 3 : undefined
     const roles = rolesIn(node)
-    for (const child of childrenOf(node)) visit(child, { shadowed, asked, role: roles.get(child) ?? 'part' })
+    for (const child of childrenOf(node)) visit(child, { shadowed, within, role: roles.get(child) ?? 'part' })
   }
   visit(root, { shadowed: false, role: 'part' })
   return usesOldSelf
@@ -203,13 +203,13 @@ function rolesIn(node: ASTNode): ReadonlyMap<ASTNode, Role> {
 }
 
 /** @throws CelCompileError when a chain such as `self.spec.nope` leaves the schema */
-function checkField(node: ASTNode, schema: Schema | undefined, asked: number | undefined): void {
+function checkField(node: ASTNode, schema: Schema | undefined, within: number | undefined): void {
   const owner = schemaOf(node.args, schema)
   if (owner === undefined) return
   const field = (node.args as [ASTNode, string])[1]
   if (isOpen(owner) || memberNamed(owner, field) !== undefined) return
   // upstream points at the dot, or at what asks for the field
-  const at = asked ?? node.input.lastIndexOf('.', node.pos - 1)
+  const at = within ?? node.input.lastIndexOf('.', node.pos - 1)
   throw new CelCompileError(located(node.input, at, `undefined field '${field}'`))
 }
 

@@ -30,13 +30,13 @@ export interface ReviewAnswer {
 
 export function admissionReview(
   request: AdmissionRequest,
-  asked: { type: ResourceType; version: ReviewVersion; uid: string; shown: Shown },
+  form: { type: ResourceType; version: ReviewVersion; uid: string; shown: Shown },
 ): Record<string, unknown> {
-  const { dryRun, options, ...fields } = requestFields(request, asked.type)
+  const { dryRun, options, ...fields } = requestFields(request, form.type)
   return {
     kind: 'AdmissionReview',
-    apiVersion: `admission.k8s.io/${asked.version}`,
-    request: { uid: asked.uid, ...fields, object: asked.shown.object, oldObject: asked.shown.old, dryRun, options },
+    apiVersion: `admission.k8s.io/${form.version}`,
+    request: { uid: form.uid, ...fields, object: form.shown.object, oldObject: form.shown.old, dryRun, options },
   }
 }
 

@@ -40,7 +40,7 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
       const { rounds } = request
       const again = (rounds?.memory.get(self) as Set<string> | undefined) ?? new Set<string>()
       rounds?.memory.set(self, again)
-      const asked = new Set<string>()
+      const reinvocable = new Set<string>()
       const work = policyWork(deps, request)
       for (const policy of deps.configurations.in(request.context.space)) {
         if (work.due) await work.rest()
@@ -50,13 +50,13 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
         const before = asItIs(request)
         for (const binding of matched.bindings) await mutate(deps, matched, binding, { request, work })
         if (!equalJson(before, request.object)) {
-          for (const name of asked) again.add(name)
+          for (const name of reinvocable) again.add(name)
           rounds?.runAgain()
         }
-        if (policy.reinvocable) asked.add(policy.name)
+        if (policy.reinvocable) reinvocable.add(policy.name)
       }
       // webhooks come later, and may change the object for everybody here
-      for (const name of asked) again.add(name)
+      for (const name of reinvocable) again.add(name)
     },
   }
   return self

@@ -74,11 +74,11 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
         }
         if (mutated) {
           // earlier ones with that wish see the object again
-          for (const id of memory.asked) memory.again.add(id)
-          memory.asked.clear()
+          for (const id of memory.called) memory.again.add(id)
+          memory.called.clear()
           rounds?.runAgain()
         }
-        if (webhook.reinvocable) memory.asked.add(webhook.id)
+        if (webhook.reinvocable) memory.called.add(webhook.id)
       }
     },
   }
@@ -141,7 +141,7 @@ function notesOf(
 
 interface Memory {
   /** Reinvocable webhooks that were called and have seen the object as it is. */
-  asked: Set<string>
+  called: Set<string>
   /** To be called once more in the second round. */
   again: Set<string>
 }
@@ -149,7 +149,7 @@ interface Memory {
 function memoryOf(request: AdmissionRequest, step: Admission): Memory {
   const known = request.rounds?.memory.get(step) as Memory | undefined
   if (known !== undefined) return known
-  const made: Memory = { asked: new Set(), again: new Set() }
+  const made: Memory = { called: new Set(), again: new Set() }
   request.rounds?.memory.set(step, made)
   return made
 }

@@ -34,12 +34,15 @@ export async function reviewToken(
   const spec = specOf(body)
   const token = str(spec.token)
   if (token === '') throw statusError.badRequest('token is required for TokenReview in authentication')
-  const asked = strings(spec.audiences)
+  const requested = strings(spec.audiences)
   const answer = (status: Record<string, unknown>) => answered(body, { ...spec, token }, status)
   const failed = (why?: string) =>
     answer({ user: {}, error: why === undefined ? 'invalid bearer token' : `[invalid bearer token, ${why}]` })
   try {
-    const found = await context.authenticator.authenticate({ token, ...(asked.length > 0 && { audiences: asked }) })
+    const found = await context.authenticator.authenticate({
+      token,
+      ...(requested.length > 0 && { audiences: requested }),
+    })
     if (found === undefined) return failed()
     if (found.space !== undefined && found.space !== context.space) return failed('the token belongs to another space')
     const audiences = found.audiences ?? context.audiences
@@ -81,9 +84,9 @@ export async function localSubjectAccessReview(
 ): Promise<KubeObject> {
   const spec = specOf(body)
   const errors = [...attributeErrors(spec), ...subjectErrors(spec)]
-  const asked = isRecord(spec.resourceAttributes) ? str(spec.resourceAttributes.namespace) : undefined
-  if (asked !== undefined && asked !== context.namespace) {
-    errors.push(fieldError.invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'))
+  const requested = isRecord(spec.resourceAttributes) ? str(spec.resourceAttributes.namespace) : undefined
+  if (requested !== undefined && requested !== context.namespace) {
+    errors.push(fieldError.invalid('spec.resourceAttributes.namespace', requested, 'must match metadata.namespace'))
   }
   if (isRecord(spec.nonResourceAttributes)) {
     const value = spec.nonResourceAttributes
@@ -147,16 +150,16 @@ function attributesOf(spec: Record<string, unknown>, user: UserInfo, space: stri
     const { path, verb } = spec.nonResourceAttributes
     return { user, space, verb: str(verb), path: str(path) }
   }
-  const asked = isRecord(spec.resourceAttributes) ? spec.resourceAttributes : {}
+  const requested = isRecord(spec.resourceAttributes) ? spec.resourceAttributes : {}
   const resource = {
-    group: str(asked.group),
-    version: str(asked.version),
-    resource: str(asked.resource),
-    subresource: str(asked.subresource),
-    namespace: str(asked.namespace),
-    name: str(asked.name),
+    group: str(requested.group),
+    version: str(requested.version),
+    resource: str(requested.resource),
+    subresource: str(requested.subresource),
+    namespace: str(requested.namespace),
+    name: str(requested.name),
   }
-  return { user, space, verb: str(asked.verb), resource, path: '' }
+  return { user, space, verb: str(requested.verb), resource, path: '' }
 }
 
 function attributeErrors(spec: Record<string, unknown>): FieldError[] {

@@ -57,7 +57,7 @@ import {
 } from '../../placement/words/placement.ts'
 import { EXTRAS, isBootstrap } from '../auth/users.ts'
 import type { CredentialAccounts } from './credentialAccounts.ts'
-import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenAsked } from './tokenAsked.ts'
+import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenRequestContext } from './tokenRequest.ts'
 
 /** Name of the credential that a claim gets: one for each mailbox, so that of two claims only one is the first. */
 const JOINED = `${CREDENTIAL_PREFIX}joined`
@@ -94,17 +94,17 @@ export class SyncerClaims implements RefusedClaims {
   }
 
   /** `undefined`: it is a request like any other. @throws StatusError */
-  async answer(asked: TokenAsked): Promise<KubeObject | undefined> {
-    const wanted = strings(asked.body.spec, 'audiences')
-    if (isBootstrap(asked.user)) {
-      const claimed = this.#turn.then(() => this.#claim(asked))
+  async answer(request: TokenRequestContext): Promise<KubeObject | undefined> {
+    const wanted = strings(request.body.spec, 'audiences')
+    if (isBootstrap(request.user)) {
+      const claimed = this.#turn.then(() => this.#claim(request))
       this.#turn = claimed.catch(() => undefined)
       return await claimed
     }
-    return wanted.includes(BOOTSTRAP_AUDIENCE) ? await this.#bootstrap(asked) : undefined
+    return wanted.includes(BOOTSTRAP_AUDIENCE) ? await this.#bootstrap(request) : undefined
   }
 
-  async #bootstrap({ space, user, account, body, dryRun }: TokenAsked): Promise<KubeObject> {
+  async #bootstrap({ space, user, account, body, dryRun }: TokenRequestContext): Promise<KubeObject> {
     const { authorizer, tree, issuer } = this.#deps
     atMost(body, BOOTSTRAP_MAX_SECONDS, 'a bootstrap credential lives for 90 days at most')
     if (dryRun) throw statusError.badRequest('a bootstrap credential is an object of its own: no dry run makes one')
@@ -147,17 +147,17 @@ export class SyncerClaims implements RefusedClaims {
     return answerTo(body, account, { token, expires, audiences: [BOOTSTRAP_AUDIENCE], seconds, annotations: made })
   }
 
-  async #claim(asked: TokenAsked): Promise<KubeObject> {
-    const { user, space } = asked
+  async #claim(request: TokenRequestContext): Promise<KubeObject> {
+    const { user, space } = request
     const bootstrap = user.extra?.[BOOTSTRAP_ANNOTATION]?.[0] ?? ''
     // impersonated by an administrator of the space alone, or revoked since
     if (user.extra?.[EXTRAS.scopes] !== undefined || (await this.#accounts.get(space, bootstrap)) === undefined)
       throw new StatusError('Unauthorized', 'the bootstrap credential was revoked')
-    if (asked.dryRun) throw statusError.badRequest('a claim is an object of its own: no dry run makes one')
-    const scene = await this.#scene(asked)
+    if (request.dryRun) throw statusError.badRequest('a claim is an object of its own: no dry run makes one')
+    const scene = await this.#scene(request)
     const token = await this.#credentialFor(scene)
     const { hashed, mailbox } = scene
-    return answerTo(asked.body, asked.account, {
+    return answerTo(request.body, request.account, {
       token,
       expires: this.#in(RENEWAL_MAX_SECONDS),
       audiences: [RENEWAL_AUDIENCE],
@@ -166,7 +166,7 @@ export class SyncerClaims implements RefusedClaims {
     })
   }
 
-  async #scene({ user, body }: TokenAsked): Promise<Scene> {
+  async #scene({ user, body }: TokenRequestContext): Promise<Scene> {
     const { getObject, tree } = this.#deps
     const { [SYNC_TARGET_ANNOTATION]: name = '', [CLAIM_KEY_ANNOTATION]: key = '' } = body.metadata?.annotations ?? {}
     if (!CLAIM_KEY.test(key))

@@ -37,7 +37,7 @@ import { isMailbox, MAILBOX_PARENT, SYNCER_NAME, SYNCER_NAMESPACE } from '../../
 import { isRenewal } from '../auth/users.ts'
 import { CredentialAccounts } from './credentialAccounts.ts'
 import { SyncerClaims } from './syncerClaims.ts'
-import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenAsked } from './tokenAsked.ts'
+import { answerTo, atMost, identityOf, type SyncerTokensDeps, type TokenRequestContext } from './tokenRequest.ts'
 
 const COMPONENT = 'syncer-tokens'
 const BEGIN_TRIES = 5
@@ -63,27 +63,27 @@ export class SyncerTokens {
    * `undefined`: it is a request like any other.
    * @throws StatusError Invalid (a lifetime), Forbidden, Conflict (the session has ended)
    */
-  async answer(asked: TokenAsked): Promise<KubeObject | undefined> {
-    const { space, account, user, body } = asked
+  async answer(request: TokenRequestContext): Promise<KubeObject | undefined> {
+    const { space, account, user, body } = request
     const { namespace, name } = account.metadata
-    if (this.#deps.tree.pathOf(space) === MAILBOX_PARENT) return await this.#claims.answer(asked)
+    if (this.#deps.tree.pathOf(space) === MAILBOX_PARENT) return await this.#claims.answer(request)
     if (namespace !== SYNCER_NAMESPACE || name !== SYNCER_NAME) return undefined
     if (!isMailbox(this.#deps.tree.pathOf(space) ?? '')) return undefined
     const wanted = strings(body.spec, 'audiences').includes(RENEWAL_AUDIENCE)
     if (isRenewal(user)) {
-      if (!wanted) return await this.#working(asked)
+      if (!wanted) return await this.#working(request)
       throw statusError.forbidden(
         { group: '', resource: 'serviceaccounts' },
         name,
         'a renewal credential makes no other',
       )
     }
-    if (wanted) return await this.#renewal(asked)
+    if (wanted) return await this.#renewal(request)
     atMost(body, WORKING_SECONDS, `a syncer's token is good for a day at most; for longer, ask for ${RENEWAL_AUDIENCE}`)
     return undefined
   }
 
-  async #renewal({ space, account, body, dryRun }: TokenAsked): Promise<KubeObject> {
+  async #renewal({ space, account, body, dryRun }: TokenRequestContext): Promise<KubeObject> {
     atMost(body, RENEWAL_MAX_SECONDS, 'a renewal credential may go unused for 90 days at most; each use renews it')
     if (dryRun) throw statusError.badRequest('a renewal credential is an object of its own: no dry run makes one')
     const seconds = num(body.spec, 'expirationSeconds')
@@ -109,7 +109,7 @@ export class SyncerTokens {
     return answerTo(body, account, { audiences: [RENEWAL_AUDIENCE], seconds, token, expires, annotations: {} })
   }
 
-  async #working({ space, user, account, body, dryRun }: TokenAsked): Promise<KubeObject> {
+  async #working({ space, user, account, body, dryRun }: TokenRequestContext): Promise<KubeObject> {
     const { issuer } = this.#deps
     const name = user.extra?.[CREDENTIAL_ANNOTATION]?.[0] ?? ''
     const credential = await this.#secret(space, name)

@@ -52,11 +52,11 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
     const revisions = readRevisionsWish(body.spec)
     for (const { namespace, name, ...kind } of revisions ? namedIn(revisions) : [])
       await requireRight(services, exchange, { ...kind, version: '' }, { namespace, name, verb: 'get' })
-    const asked = revisions ? [] : readPreviewed(body.spec)
+    const requested = revisions ? [] : readPreviewed(body.spec)
     const live = readLiveWish(body.spec)
     const status = await inbox.during(space, async receiver => {
       if (revisions) return await receiver.compare({ ...revisions, space, mayGet, work: workOf(services, exchange) })
-      const { objects, warnings } = await imagineAll(services, exchange, asked)
+      const { objects, warnings } = await imagineAll(services, exchange, requested)
       // clusters may let us wait: who has gone keeps nobody else from asking
       const gone = live && goneSignal(exchange.answer)
       const previews = await receiver.preview({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
@@ -79,17 +79,19 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
 async function imagineAll(
   services: Services,
   exchange: Exchange,
-  asked: readonly KubeObject[],
+  requested: readonly KubeObject[],
 ): Promise<{ objects: PreviewedObject[]; warnings: string[][] }> {
   const objects: PreviewedObject[] = []
   const warnings: string[][] = []
   const defined: ResourceType[] = []
   const work = workOf(services, exchange)
-  const order = [...asked.entries()].sort(([, a], [, b]) => rankOf(a) - rankOf(b))
+  const order = [...requested.entries()].sort(([, a], [, b]) => rankOf(a) - rankOf(b))
   for (const [i, object] of order) {
     const found = new Set<string>()
     // as it would be stored it has labels that the server gives
-    const beside = asked.flatMap((other, j) => (j === i ? [] : [(isNamespace(other) && objects[j]?.object) || other]))
+    const beside = requested.flatMap((other, j) =>
+      j === i ? [] : [(isNamespace(other) && objects[j]?.object) || other],
+    )
     const one = await imagine(services, exchange, { object, index: i, defined, beside, warn: text => found.add(text) })
     if (isDefinition(object) && one.operation !== 'unchanged') defined.push(...resourceTypesOf(one.object))
     objects[i] = one
@@ -226,8 +228,8 @@ async function present(
 }
 
 /** @throws StatusError Forbidden */
-async function requireRight(...asked: Parameters<typeof decide>): Promise<void> {
-  const { allowed, reason, attributes } = await decide(...asked)
+async function requireRight(...requested: Parameters<typeof decide>): Promise<void> {
+  const { allowed, reason, attributes } = await decide(...requested)
   if (!allowed) throw forbidden(attributes, reason)
 }
 
@@ -239,7 +241,7 @@ async function decide(
 ): Promise<Decision & { attributes: Attributes }> {
   const { space, info } = exchange
   // names of what is created are not part of the question
-  const asked = { group, version, resource, subresource: '', namespace, name: verb === 'create' ? '' : name }
-  const attributes = { user: effectiveUser(exchange.user, space), space, verb, path: info.path, resource: asked }
+  const requested = { group, version, resource, subresource: '', namespace, name: verb === 'create' ? '' : name }
+  const attributes = { user: effectiveUser(exchange.user, space), space, verb, path: info.path, resource: requested }
   return { ...(await authorizer.authorize(attributes)), attributes }
 }

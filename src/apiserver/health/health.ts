@@ -18,17 +18,17 @@ export interface Health {
 
 export function healthPaths({ checks, readinessOnly }: Health): PathEntry[] {
   const alive = Object.entries(checks).filter(([name]) => !readinessOnly.includes(name))
-  const entry = (path: string, asked: [string, HealthCheck][]): PathEntry => ({
+  const entry = (path: string, checks: [string, HealthCheck][]): PathEntry => ({
     path,
-    below: () => asked.map(([name]) => `${path}/${name}`),
-    handle: (_request, answer, { info }, asks) => answerHealth(asked, answer, asks, info.query),
+    below: () => checks.map(([name]) => `${path}/${name}`),
+    handle: (_request, answer, { info }, asks) => answerHealth(checks, answer, asks, info.query),
   })
   return [entry('/healthz', alive), entry('/livez', alive), entry('/readyz', Object.entries(checks))]
 }
 
 /** False when there is no such check. */
 async function answerHealth(
-  asked: [string, HealthCheck][],
+  checks: [string, HealthCheck][],
   answer: Answer,
   path: string,
   query: URLSearchParams,
@@ -39,13 +39,13 @@ async function answerHealth(
   if (rest.length === 0) {
     await answerAll(answer, {
       endpoint,
-      asked,
+      checks,
       verbose: query.has('verbose'),
       excluded: new Set(query.getAll('exclude')),
     })
     return true
   }
-  const check = asked.find(([name]) => name === rest.join('/'))
+  const check = checks.find(([name]) => name === rest.join('/'))
   if (check === undefined) return false
   const [name, healthy] = check
   if (await healthy()) answer.code(200).send('ok')
@@ -55,12 +55,12 @@ async function answerHealth(
 
 async function answerAll(
   answer: Answer,
-  options: { endpoint: string; asked: [string, HealthCheck][]; verbose: boolean; excluded: ReadonlySet<string> },
+  options: { endpoint: string; checks: [string, HealthCheck][]; verbose: boolean; excluded: ReadonlySet<string> },
 ): Promise<void> {
-  const { endpoint, asked, verbose, excluded } = options
+  const { endpoint, checks, verbose, excluded } = options
   let failed = false
   const lines: string[] = []
-  for (const [name, healthy] of asked) {
+  for (const [name, healthy] of checks) {
     if (excluded.has(name)) lines.push(`[+]${name} excluded: ok`)
     else if (await healthy()) lines.push(`[+]${name} ok`)
     else {
@@ -69,7 +69,7 @@ async function answerAll(
       lines.push(`[-]${name} failed: reason withheld`)
     }
   }
-  const unknown = [...excluded].filter(name => !asked.some(([known]) => known === name))
+  const unknown = [...excluded].filter(name => !checks.some(([known]) => known === name))
   if (unknown.length > 0) {
     const names = unknown.map(name => JSON.stringify(name)).join(',')
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`)

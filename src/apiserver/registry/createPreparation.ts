@@ -93,7 +93,7 @@ export class CreatePreparation {
       return whenKnown(work?.due ? work.rest() : undefined, () => {
         const tracking = trackInSteps({
           before: undefined,
-          ...this.#base.asAsked(space, type, target, object),
+          ...this.#base.asRequested(space, type, target, object),
           manager: context.fieldManager,
           ignored: unwritable(target, ''),
           isSmall: work === undefined,

@@ -134,7 +134,7 @@ export class Preparation {
   }
 
   /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */
-  asAsked(space: string, type: ResourceType, target: ResourceType, object: KubeObject) {
+  asRequested(space: string, type: ResourceType, target: ResourceType, object: KubeObject) {
     const others = otherVersions(this.deps.typeAt, space, type)
     const shown = others.inVersion ? type : target
     const after = others.inVersion ? inVersionOf(type, object) : object

@@ -123,17 +123,17 @@ export function content({ metadata: _metadata, status: _status, ...rest }: Reado
 export type Content = Omit<KubeObject, 'metadata' | 'status'>
 
 /** Additions of defaults to the requested content. */
-export function filledIn(asked: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
+export function filledIn(requested: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
   // many kinds have none
-  if (equalJson(asked, content(defaulted))) return EMPTY_SET
-  return withoutServers(compare(asked, content(defaulted), schema).added)
+  if (equalJson(requested, content(defaulted))) return EMPTY_SET
+  return withoutServers(compare(requested, content(defaulted), schema).added)
 }
 
 /** The same in steps. */
-export function* filledInSteps(asked: Content, defaulted: KubeObject, schema: Schema | undefined): Steps<FieldSet> {
-  if (equalJson(asked, content(defaulted))) return EMPTY_SET
+export function* filledInSteps(requested: Content, defaulted: KubeObject, schema: Schema | undefined): Steps<FieldSet> {
+  if (equalJson(requested, content(defaulted))) return EMPTY_SET
   yield
-  return withoutServers((yield* compareInSteps(asked, content(defaulted), schema)).added)
+  return withoutServers((yield* compareInSteps(requested, content(defaulted), schema)).added)
 }
 
 /** Additions of an admission step of the server, and its replacements of an empty text. */

@@ -40,16 +40,16 @@ export function revisionOfList(query: VersionQuery, current: Revision): Revision
 
 /** Revision for a read; none is 0. @throws StatusError BadRequest; Timeout when it lies in the future */
 export function knownRevision(text: string, current: Revision): Revision {
-  const asked = text === '' ? 0n : goInteger(text, 'ParseUint')
-  if (typeof asked === 'string') {
-    throw new StatusError('BadRequest', `resourceVersion: Invalid value: ${quotedAsGo(text)}: ${asked}`)
+  const requested = text === '' ? 0n : goInteger(text, 'ParseUint')
+  if (typeof requested === 'string') {
+    throw new StatusError('BadRequest', `resourceVersion: Invalid value: ${quotedAsGo(text)}: ${requested}`)
   }
-  if (asked > current) throw tooLarge(asked, current)
-  return Number(asked)
+  if (requested > current) throw tooLarge(requested, current)
+  return Number(requested)
 }
 
-export function tooLarge(asked: number | bigint, current: Revision): StatusError {
-  return new StatusError('Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+export function tooLarge(requested: number | bigint, current: Revision): StatusError {
+  return new StatusError('Timeout', `Timeout: Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })

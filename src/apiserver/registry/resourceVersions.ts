@@ -22,9 +22,9 @@ export function refuseVersion({ metadata }: KubeObject): void {
  * The client's change must be based on `old`. No version, or `0`, means any, except for kinds that require one.
  * @throws StatusError Conflict; BadRequest for what is no version; Invalid for a missing one
  */
-export function requireSameObject(type: ResourceType, asked: KubeObject, old: KubeObject, required: boolean): void {
+export function requireSameObject(type: ResourceType, requested: KubeObject, old: KubeObject, required: boolean): void {
   const name = old.metadata.name ?? ''
-  const { uid, resourceVersion = '' } = asked.metadata
+  const { uid, resourceVersion = '' } = requested.metadata
   if (uid && uid !== old.metadata.uid) throw otherUid(type, name, uid, old.metadata.uid)
   if (resourceVersion === old.metadata.resourceVersion) return
   const version = parseVersion(resourceVersion)
@@ -53,8 +53,8 @@ export function requireNoObject(type: ResourceType, name: string, { metadata }: 
 }
 
 /** `found` is empty where nothing is. */
-export function otherUid(type: ResourceType, name: string, asked: string, found = ''): StatusError {
-  const why = `Precondition failed: UID in precondition: ${asked}, UID in object meta: ${found}`
+export function otherUid(type: ResourceType, name: string, requested: string, found = ''): StatusError {
+  const why = `Precondition failed: UID in precondition: ${requested}, UID in object meta: ${found}`
   return statusError.conflict(type, name, why)
 }
 

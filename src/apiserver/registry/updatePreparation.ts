@@ -76,21 +76,21 @@ export class UpdatePreparation {
   *receive(
     context: WriteContext,
     type: ResourceType,
-    asked: KubeObject,
+    requested: KubeObject,
     old: KubeObject,
     options: UpdateOptions,
     trace?: UpdateTrace,
   ): Steps<KubeObject> {
     const versioned =
       FORMS[type.form].requireResourceVersion || this.#base.deps.strategyFor(type)?.requireResourceVersion === true
-    requireSameObject(type, asked, old, versioned)
-    yield* this.#base.rules.normalize(context, type, asked, options.fromPatch)
+    requireSameObject(type, requested, old, versioned)
+    yield* this.#base.rules.normalize(context, type, requested, options.fromPatch)
     const target = this.#base.target(context.space, type)
-    const object = convertTo(asked, workingApiVersion(target), target)
+    const object = convertTo(requested, workingApiVersion(target), target)
     keepSystemMetadata(object, old)
     const strategy = this.#base.deps.strategyFor(target)
     strategy?.takeIn?.(object)
-    trace?.asked(object)
+    trace?.requested(object)
     if (trace) yield
     this.#base.rules.applyDefaults(target, strategy, object)
     if (trace) yield
@@ -166,10 +166,10 @@ export class UpdatePreparation {
     { subresource = '', withStatus = false }: UpdateOptions,
   ): Steps<ManagedFieldsEntry[] | undefined> {
     const target = this.#base.target(context.space, type)
-    const asked = this.#base.asAsked(context.space, type, target, after)
+    const requested = this.#base.asRequested(context.space, type, target, after)
     return yield* trackInSteps({
-      ...asked,
-      before: asked.inVersion ? inVersionOf(type, before) : before,
+      ...requested,
+      before: requested.inVersion ? inVersionOf(type, before) : before,
       manager: context.fieldManager,
       ignored: withStatus ? [] : unwritable(target, subresource),
       isSmall: context.work === undefined,

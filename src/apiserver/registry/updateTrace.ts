@@ -40,7 +40,7 @@ export class UpdateTrace {
   #unset: FieldSet | undefined
   #sendsBack = true
   #named: FieldSet = EMPTY_SET
-  #asked: Content | undefined
+  #requested: Content | undefined
   #filled: FieldSet = EMPTY_SET
 
   constructor(options: TraceOptions) {
@@ -83,15 +83,15 @@ export class UpdateTrace {
   }
 
   /** The client's object, in the stored version, before defaults. */
-  asked(object: KubeObject): void {
+  requested(object: KubeObject): void {
     const { provenance, type } = this.#options
-    if (!this.#ofStatus && provenance.hasDefaults(type)) this.#asked = cloneJson(content(object))
+    if (!this.#ofStatus && provenance.hasDefaults(type)) this.#requested = cloneJson(content(object))
   }
 
   /** The same object behind them. */
   *defaulted(object: KubeObject): Steps<void> {
-    if (this.#asked) this.#filled = yield* filledInSteps(this.#asked, object, this.#options.type.schema)
-    this.#asked = undefined
+    if (this.#requested) this.#filled = yield* filledInSteps(this.#requested, object, this.#options.type.schema)
+    this.#requested = undefined
   }
 
   /** Unset fields among the new ones. */

@@ -60,7 +60,7 @@ interface Updating {
 }
 
 interface Requested {
-  readonly asked: KubeObject
+  readonly requested: KubeObject
   readonly old: KubeObject
   readonly trace: UpdateTrace | undefined
 }
@@ -141,25 +141,25 @@ export class Updates {
     const trace = this.#updates.trace(context, type, current, found, subresource)
     const old = trace?.old ?? found
     if ('replacement' in change) {
-      const asked = change.replacement()
-      trace?.replacedBy(asked)
-      return { asked, old, trace }
+      const requested = change.replacement()
+      trace?.replacedBy(requested)
+      return { requested, old, trace }
     }
     const make = (from: KubeObject): Steps<KubeObject> => changed(change, convertTo(from, apiVersionOf(type), type))
     const copy = copyToChange(old)
     yield
-    const asked = yield* make(copy)
+    const requested = yield* make(copy)
     if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))
     else if (trace && options.fromPatch && !options.fromPatch.spares) {
       yield
       yield* trace.patchedBy(make)
     }
-    return { asked, old, trace }
+    return { requested, old, trace }
   }
 
   /** The same, readable and in the storage version. */
-  #receive({ context, type, options }: Updating, { asked, old, trace }: Requested): Steps<KubeObject> {
-    return this.#updates.receive(context, type, asked, old, options, trace)
+  #receive({ context, type, options }: Updating, { requested, old, trace }: Requested): Steps<KubeObject> {
+    return this.#updates.receive(context, type, requested, old, options, trace)
   }
 
   /** There is nothing to update: makes the object where that is wanted. */
@@ -200,10 +200,10 @@ export class Updates {
     const { view } = options
     await prepareViews([current], type)
     if (work?.due) await work.rest()
-    const asked = await inSlices(this.#ask(updating, current), work)
+    const requested = await inSlices(this.#ask(updating, current), work)
     if (work?.due) await work.rest()
-    const { old, trace } = asked
-    const object = await inSlices(this.#receive(updating, asked), work)
+    const { old, trace } = requested
+    const object = await inSlices(this.#receive(updating, requested), work)
     if (work?.due) await work.rest()
     const outcome = new Outcome()
     const request: AdmissionRequest = {
@@ -261,9 +261,9 @@ export class Updates {
         stop = 'again'
         return undefined
       }
-      const asked = atOnce(this.#ask(updating, now))
-      const { old, trace } = asked
-      const object = atOnce(this.#receive(updating, asked))
+      const requested = atOnce(this.#ask(updating, now))
+      const { old, trace } = requested
+      const object = atOnce(this.#receive(updating, requested))
       if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
         stop = 'concerned'
         return undefined

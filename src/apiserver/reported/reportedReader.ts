@@ -61,7 +61,7 @@ export class ReportedReader implements KindReader {
     const byMailbox = sources.now(token?.at)
     if (token && !NO_VERSIONS.includes(query.resourceVersion))
       throw statusError.badRequest('specifying resource version is not allowed when using continue')
-    const asked = token ? token.at : revisionOfList(query, reader.revision)
+    const requested = token ? token.at : revisionOfList(query, reader.revision)
     try {
       const merged = await mergedPages(reader, {
         type,
@@ -76,7 +76,7 @@ export class ReportedReader implements KindReader {
         },
         work,
       })
-      if (!merged) return { items: [], revision: asked ?? reader.revision }
+      if (!merged) return { items: [], revision: requested ?? reader.revision }
       const found: Shown[] = []
       let group: Shown[] = []
       const isFull = (): boolean => {

@@ -123,7 +123,7 @@ export class ReportedViews implements ReportedDesk {
     if (!info.resource) {
       const types = kinds.all(spaces.known)
       const view = viewOf(space, rights && `${this.#numberOf(types)}`)
-      await this.#whileAsked(view, types, () => this.#paths.serve(request, answer, { ...authorized, space: view }))
+      await this.#whileUsed(view, types, () => this.#paths.serve(request, answer, { ...authorized, space: view }))
       return
     }
     this.#requireRead(request, answer, authorized)
@@ -152,14 +152,14 @@ export class ReportedViews implements ReportedDesk {
     await dispatch(services, exchange)
   }
 
-  async #whileAsked(view: string, types: TypeSet, serve: () => Soon<void>): Promise<void> {
-    const asked = this.#across.get(view) ?? { types, requests: 0 }
-    this.#across.set(view, asked)
-    asked.requests++
+  async #whileUsed(view: string, types: TypeSet, serve: () => Soon<void>): Promise<void> {
+    const used = this.#across.get(view) ?? { types, requests: 0 }
+    this.#across.set(view, used)
+    used.requests++
     try {
       await serve()
     } finally {
-      if (--asked.requests === 0) this.#across.delete(view)
+      if (--used.requests === 0) this.#across.delete(view)
     }
   }
 

@@ -13,7 +13,7 @@ import { EVERYTHING } from '../registry/selection.ts'
 import { prepareViews } from '../registry/views.ts'
 import type { MarkChanges, Marked, MarkLog } from './markLog.ts'
 import type { ByMailbox, ReportedSources, Sources } from './reportedSources.ts'
-import { type Asked, lookedUp, shownOf, shownTo } from './shownObjects.ts'
+import { lookedUp, shownOf, shownTo, type Wanted } from './shownObjects.ts'
 
 export interface ReportedWatchDeps {
   /** Reads mailboxes. */
@@ -30,7 +30,7 @@ export class ReportedWatch {
   readonly #deps: ReportedWatchDeps
   readonly #type: ResourceType
   readonly #query: WatchQuery
-  readonly #asked: Asked
+  readonly #wanted: Wanted
   readonly #changes: MarkChanges
   readonly #unfollow: () => void
   readonly #failed = new AbortController()
@@ -47,7 +47,7 @@ export class ReportedWatch {
     this.#deps = deps
     this.#type = type
     this.#query = query
-    this.#asked = { type, ...(query.selection && { selection: query.selection }) }
+    this.#wanted = { type, ...(query.selection && { selection: query.selection }) }
     log.requireKnown(query.after)
     this.#byMailbox = sources.now(query.after)
     this.#unfollow = sources.follow(() => {
@@ -142,7 +142,7 @@ export class ReportedWatch {
   /** Marks that changed before an event go before it. */
   async *#inOrder(events: readonly SelectedEvent[]): AsyncGenerator<readonly SelectedEvent[]> {
     // selectors look at what was there before, too
-    if (this.#asked.selection)
+    if (this.#wanted.selection)
       await prepareViews(
         events.flatMap(({ event }) => event.previous ?? []),
         this.#type,
@@ -166,8 +166,8 @@ export class ReportedWatch {
   #shownEvents({ event }: SelectedEvent): SelectedEvent[] {
     const { previous, stored, revision } = event
     return [...this.#sourcesOf(event.key.space).values()].flatMap(source => {
-      const before = previous && shownOf(previous, source, this.#asked)
-      const now = event.type === 'put' ? shownOf(stored, source, this.#asked) : undefined
+      const before = previous && shownOf(previous, source, this.#wanted)
+      const now = event.type === 'put' ? shownOf(stored, source, this.#wanted) : undefined
       if (now) return { type: before ? 'MODIFIED' : 'ADDED', stored: now, event }
       if (!before) return []
       const last = event.type === 'delete' ? shownOf(stored, source, { type: this.#type }) : undefined
@@ -195,7 +195,7 @@ export class ReportedWatch {
       const events = batch.flatMap(stored =>
         // what is newer has an event of its own behind this one
         stored.revision <= revision
-          ? shownTo(stored, this.#sourcesOf(mailbox), this.#asked, revision).map(one => modified(one.stored))
+          ? shownTo(stored, this.#sourcesOf(mailbox), this.#wanted, revision).map(one => modified(one.stored))
           : [],
       )
       await this.#prepare(events)

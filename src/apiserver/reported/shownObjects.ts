@@ -25,7 +25,7 @@ export interface Shown {
 }
 
 /** Which objects of what kind somebody asks for. */
-export interface Asked {
+export interface Wanted {
   readonly type: ResourceType
   /** Default: everything. */
   readonly selection?: Selection
@@ -35,7 +35,7 @@ export interface Asked {
 export function shownOf(
   stored: Stored,
   source: Source,
-  { type, selection = EVERYTHING }: Asked,
+  { type, selection = EVERYTHING }: Wanted,
   revision: Revision = stored.revision,
 ): Stored | undefined {
   const report = reportOf(stored, source, type, revision)
@@ -103,10 +103,10 @@ function keyOf({ key }: Stored, { space }: ReportedTo): Key {
 }
 
 /** As each of several spaces sees it. */
-export function shownTo(stored: Stored, sources: Sources, asked: Asked, revision = stored.revision): Shown[] {
+export function shownTo(stored: Stored, sources: Sources, wanted: Wanted, revision = stored.revision): Shown[] {
   const found: Shown[] = []
   for (const source of sources.values()) {
-    const shown = shownOf(stored, source, asked, revision)
+    const shown = shownOf(stored, source, wanted, revision)
     if (shown) found.push({ to: source.to, stored: shown })
   }
   return found

@@ -137,13 +137,14 @@ class Allocation {
       const known = shared.get(port.port)
       const own = num(port, 'nodePort')
       if (own === 0 && !needed) continue
-      const asked = own !== 0 ? own : (wanted?.get(port.port) ?? 0)
-      if (asked !== 0 && asked !== known) {
+      const requested = own !== 0 ? own : (wanted?.get(port.port) ?? 0)
+      if (requested !== 0 && requested !== known) {
         // Ports with other numbers do not share one while the Service is new.
-        const wrong = isNew && mine.has(asked) ? `${PORT} is already allocated` : this.#take(asked, this.#ports, PORT)
-        if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
+        const wrong =
+          isNew && mine.has(requested) ? `${PORT} is already allocated` : this.#take(requested, this.#ports, PORT)
+        if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, requested, wrong))
       }
-      const given = asked !== 0 ? asked : (known ?? this.#givePort(field))
+      const given = requested !== 0 ? requested : (known ?? this.#givePort(field))
       if (given === undefined) continue
       port.nodePort = given
       mine.add(given)
@@ -155,15 +156,15 @@ class Allocation {
     const spec = this.#spec
     if (!needsHealthCheck(spec)) return
     const field = 'spec.healthCheckNodePort'
-    const asked = num(spec, 'healthCheckNodePort')
-    if (asked === 0) {
+    const requested = num(spec, 'healthCheckNodePort')
+    if (requested === 0) {
       const given = this.#givePort(field)
       if (given !== undefined) spec.healthCheckNodePort = given
       return
     }
-    const mine = records(spec, 'ports').some(port => port.nodePort === asked)
-    const wrong = mine ? `${PORT} is already allocated` : this.#take(asked, this.#ports, PORT)
-    if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, asked, wrong))
+    const mine = records(spec, 'ports').some(port => port.nodePort === requested)
+    const wrong = mine ? `${PORT} is already allocated` : this.#take(requested, this.#ports, PORT)
+    if (wrong !== undefined) throw this.#refused(fieldError.invalid(field, requested, wrong))
   }
 
   get #ports(): ServiceRange<number> {

@@ -11,14 +11,14 @@ interface ThreadFiguresDeps<T> {
   after(run: () => void): () => void
 }
 
-interface Asked {
+interface Figures {
   text: string
   waiting: PromiseWithResolvers<void> | undefined
 }
 
 export class ThreadFigures<T> {
   readonly #deps: ThreadFiguresDeps<T>
-  readonly #threads = new Map<T, Asked>()
+  readonly #threads = new Map<T, Figures>()
   /** Counts of ended threads. */
   #past = ''
 
@@ -31,44 +31,44 @@ export class ThreadFigures<T> {
   }
 
   answered(thread: T, text: string): void {
-    const asked = this.#threads.get(thread)
-    if (asked === undefined) return
-    asked.text = text
-    this.#settle(asked)
+    const figures = this.#threads.get(thread)
+    if (figures === undefined) return
+    figures.text = text
+    this.#settle(figures)
   }
 
   gone(thread: T): void {
-    const asked = this.#threads.get(thread)
-    if (asked === undefined) return
+    const figures = this.#threads.get(thread)
+    if (figures === undefined) return
     this.#threads.delete(thread)
-    this.#past = sumMetrics([this.#past, countersOf(asked.text)])
-    this.#settle(asked)
+    this.#past = sumMetrics([this.#past, countersOf(figures.text)])
+    this.#settle(figures)
   }
 
   /** Nobody answers any more. */
   close(): void {
-    for (const asked of this.#threads.values()) this.#settle(asked)
+    for (const figures of this.#threads.values()) this.#settle(figures)
   }
 
   /** In the text exposition format. */
   async all(): Promise<readonly string[]> {
-    await Promise.all([...this.#threads].map(([thread, asked]) => this.#ask(thread, asked)))
+    await Promise.all([...this.#threads].map(([thread, figures]) => this.#ask(thread, figures)))
     return [this.#past, ...Array.from(this.#threads.values(), ({ text }) => text)]
   }
 
-  async #ask(thread: T, asked: Asked): Promise<void> {
-    if (asked.waiting === undefined) {
-      asked.waiting = Promise.withResolvers()
+  async #ask(thread: T, figures: Figures): Promise<void> {
+    if (figures.waiting === undefined) {
+      figures.waiting = Promise.withResolvers()
       this.#deps.ask(thread)
     }
-    const cancel = this.#deps.after(() => this.#settle(asked))
-    await asked.waiting.promise
+    const cancel = this.#deps.after(() => this.#settle(figures))
+    await figures.waiting.promise
     cancel()
   }
 
-  #settle(asked: Asked): void {
-    asked.waiting?.resolve()
-    asked.waiting = undefined
+  #settle(figures: Figures): void {
+    figures.waiting?.resolve()
+    figures.waiting = undefined
   }
 }
 

@@ -98,11 +98,11 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
  * serves.
  */
 function listerOf(client: SpaceClient, namespace: string): (resource: GroupResource) => Promise<KubeObject[]> {
-  let asked: Promise<ReadonlyMap<string, GroupVersionResource>> | undefined
+  let discovered: Promise<ReadonlyMap<string, GroupVersionResource>> | undefined
   return async resource => {
-    if (resource.group !== '') asked ??= namespacedKinds(client)
+    if (resource.group !== '') discovered ??= namespacedKinds(client)
     const served =
-      resource.group === '' ? { ...resource, version: 'v1' } : (await asked)?.get(groupResourceName(resource))
+      resource.group === '' ? { ...resource, version: 'v1' } : (await discovered)?.get(groupResourceName(resource))
     return served === undefined ? [] : (await client.list(served, { namespace })).items
   }
 }

@@ -183,18 +183,18 @@ function defaultDownwardItems(source: Fields): void {
 
 /** `Guaranteed`, `Burstable` or `BestEffort`, from what the pod asks for, or else its containers. */
 export function qosClass(spec: Fields): string {
-  let asked = false
+  let hasRequests = false
   let guaranteed = true
   const whole = ['limits', 'requests'].some(list => Object.keys(record(spec, 'resources', list)).length > 0)
   for (const container of whole ? [spec] : [...records(spec, 'containers'), ...records(spec, 'initContainers')]) {
     const limits = record(container, 'resources', 'limits')
     const requests = record(container, 'resources', 'requests')
     for (const name of ['cpu', 'memory']) {
-      asked ||= isPositive(limits[name]) || isPositive(requests[name])
+      hasRequests ||= isPositive(limits[name]) || isPositive(requests[name])
       guaranteed &&= isPositive(limits[name]) && (requests[name] ?? limits[name]) === limits[name]
     }
   }
-  if (!asked) return 'BestEffort'
+  if (!hasRequests) return 'BestEffort'
   return guaranteed && list(spec, 'containers').length > 0 ? 'Guaranteed' : 'Burstable'
 }
 

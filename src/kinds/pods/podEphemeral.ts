@@ -15,10 +15,10 @@ const PATH = `spec.${FIELD}`
 
 export const podEphemeral: SubresourceStrategy = {
   prepareForUpdate(pod, old) {
-    const asked = record(pod, 'spec')[FIELD]
+    const requested = record(pod, 'spec')[FIELD]
     pod.spec = cloneJson(record(old, 'spec'))
-    if (asked === undefined) delete record(pod, 'spec')[FIELD]
-    else record(pod, 'spec')[FIELD] = asked
+    if (requested === undefined) delete record(pod, 'spec')[FIELD]
+    else record(pod, 'spec')[FIELD] = requested
     if (old.status === undefined) delete pod.status
     else pod.status = old.status
     keepMetadata(pod, old)
@@ -30,8 +30,8 @@ export const podEphemeral: SubresourceStrategy = {
     return [...annotationErrors(pod, old), ...changes(pod, old)]
   },
   narrow(configuration) {
-    const asked = record(configuration, 'spec')[FIELD]
-    configuration.spec = asked === undefined ? {} : { [FIELD]: asked }
+    const requested = record(configuration, 'spec')[FIELD]
+    configuration.spec = requested === undefined ? {} : { [FIELD]: requested }
   },
 }
 

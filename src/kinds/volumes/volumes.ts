@@ -134,14 +134,14 @@ const SOURCE_RULE = 'spec.persistentvolumesource is immutable after creation'
 function validateVolumeUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const [now, before] = [record(object, 'spec'), record(old, 'spec')]
   const source = (spec: Fields): Fields => Object.fromEntries(sourcesOf(spec, true).map(name => [name, spec[name]]))
-  const asked = source(now)
+  const requested = source(now)
   // the credential for growing may come later
   if (has(now, 'csi') && has(before, 'csi') && !has(before, 'csi', 'controllerExpandSecretRef')) {
     const { controllerExpandSecretRef: _, ...csi } = record(now, 'csi')
-    asked.csi = csi
+    requested.csi = csi
   }
   const errors: FieldError[] = []
-  if (!sameMeaning(asked, source(before))) {
+  if (!sameMeaning(requested, source(before))) {
     errors.push(fieldError.forbidden('spec.persistentvolumesource', SOURCE_RULE))
   }
   errors.push(...immutable(now.volumeMode, before.volumeMode, 'volumeMode'))
@@ -228,11 +228,11 @@ function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] 
     }
     if (named && (oldNote === undefined || now.storageClassName === oldNote)) delete now.storageClassName
   }
-  const asked = record(now, 'resources', 'requests')
-  const wanted = asked.storage
+  const requested = record(now, 'resources', 'requests')
+  const wanted = requested.storage
   const had = record(before, 'resources', 'requests').storage
   if (str(object, 'status', 'phase') === 'Bound') {
-    if (has(now, 'resources', 'requests')) asked.storage = had
+    if (has(now, 'resources', 'requests')) requested.storage = had
     if (has(now, 'volumeAttributesClassName')) now.volumeAttributesClassName = before.volumeAttributesClassName
   }
   if (!sameMeaning(now, before)) {

@@ -95,12 +95,12 @@ function meetings(set: UpsyncSet, rule: UpsyncRule): UpsyncSet[] {
 }
 
 /** The common elements of two lists; a list that is absent or has `*` holds everything. */
-function meet(asked: readonly string[], allowed: readonly string[] | undefined): string[] {
+function meet(requested: readonly string[], allowed: readonly string[] | undefined): string[] {
   const any = allowed === undefined || allowed.includes(ALL)
-  if (asked.includes(ALL)) return any ? [ALL] : [...new Set(allowed)]
-  if (any) return [...asked]
+  if (requested.includes(ALL)) return any ? [ALL] : [...new Set(allowed)]
+  if (any) return [...requested]
   const set = new Set(allowed)
-  return asked.filter(item => set.has(item))
+  return requested.filter(item => set.has(item))
 }
 
 /** Items of a set that stand in none of its parts. */

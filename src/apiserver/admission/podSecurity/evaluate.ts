@@ -8,10 +8,10 @@ import { type LevelVersion, levelText } from './policy.ts'
 import { RESTRICTED } from './restrictedChecks.ts'
 
 /** `holder` has `metadata` and `spec`. Empty when the pod is as it should be. */
-export function evaluate(asked: LevelVersion, holder: unknown): Violation[] {
-  if (asked.level === 'privileged') return []
+export function evaluate(required: LevelVersion, holder: unknown): Violation[] {
+  if (required.level === 'privileged') return []
   const pod = podForm(holder)
-  return checksOf(asked).flatMap(check => check.run(pod, asked.minor) ?? [])
+  return checksOf(required).flatMap(check => check.run(pod, required.minor) ?? [])
 }
 
 function checksOf({ level, minor }: LevelVersion): readonly Check[] {
@@ -29,7 +29,7 @@ export function reasonsText(violations: readonly Violation[]): string {
 }
 
 /** `violate PodSecurity "baseline:latest": privileged (container "a" must …)`, after `would` or with an `s`. */
-export function violationText(verb: string, asked: LevelVersion, violations: readonly Violation[]): string {
+export function violationText(verb: string, required: LevelVersion, violations: readonly Violation[]): string {
   const details = violations.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')
-  return `${verb} PodSecurity "${levelText(asked)}": ${details}`
+  return `${verb} PodSecurity "${levelText(required)}": ${details}`
 }

@@ -115,9 +115,9 @@ async function judge(request: AdmissionRequest, policy: Policy, pod: object, enf
   const { context } = request
   const annotate = (key: string, value: string): void => context.annotate?.(AUDIT + key, value)
   const known = new Map<string, Violation[]>()
-  const violations = (asked: LevelVersion): Violation[] => {
-    const text = levelText(asked)
-    const found = known.get(text) ?? evaluate(asked, pod)
+  const violations = (required: LevelVersion): Violation[] => {
+    const text = levelText(required)
+    const found = known.get(text) ?? evaluate(required, pod)
     known.set(text, found)
     return found
   }
@@ -175,13 +175,13 @@ function tightens(now: LevelVersion, before: LevelVersion): boolean {
   return now.minor !== before.minor || LEVELS.indexOf(now.level) > LEVELS.indexOf(before.level)
 }
 
-async function warningsFor(namespace: string, all: readonly KubeObject[], asked: LevelVersion): Promise<string[]> {
+async function warningsFor(namespace: string, all: readonly KubeObject[], required: LevelVersion): Promise<string[]> {
   const { evaluate, reasonsText } = await import('./evaluate.ts')
   const pods = differentFirst(all).slice(0, MAX_PODS)
   const names = new Map<string, string[]>()
   for (const [i, pod] of pods.entries()) {
     if (i % PODS_AT_ONCE === 0) await letOthers()
-    const reasons = reasonsText(evaluate(asked, pod))
+    const reasons = reasonsText(evaluate(required, pod))
     if (reasons === '') continue
     const found = names.get(reasons) ?? []
     names.set(reasons, found)
@@ -192,7 +192,9 @@ async function warningsFor(namespace: string, all: readonly KubeObject[], asked:
     ...(pods.length < all.length
       ? [`${level} only checked against the first ${pods.length} of ${all.length} existing pods`]
       : []),
-    ...(names.size > 0 ? [`existing pods in namespace "${namespace}" violate the ${level} "${levelText(asked)}"`] : []),
+    ...(names.size > 0
+      ? [`existing pods in namespace "${namespace}" violate the ${level} "${levelText(required)}"`]
+      : []),
     ...[...names].map(([reasons, found]) => `${podsText(found)}: ${reasons}`).sort(),
   ]
 }

@@ -37,10 +37,10 @@ export function policyOf(labels: Labels): Policy {
   const errors: FieldError[] = []
   const read = (mode: Mode): LevelVersion => {
     let { level, minor } = NOTHING
-    const asked = labels?.[`${PREFIX}${mode}`]
-    if (asked !== undefined) {
-      const known = LEVELS.find(each => each === asked)
-      if (known === undefined) errors.push(invalid(mode, asked, `must be one of ${LEVELS.join(', ')}`))
+    const required = labels?.[`${PREFIX}${mode}`]
+    if (required !== undefined) {
+      const known = LEVELS.find(each => each === required)
+      if (known === undefined) errors.push(invalid(mode, required, `must be one of ${LEVELS.join(', ')}`))
       level = known ?? (mode === 'enforce' ? 'restricted' : 'privileged')
     }
     const version = labels?.[`${PREFIX}${mode}-version`]

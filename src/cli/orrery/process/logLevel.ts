@@ -37,16 +37,16 @@ export function logChoice(
   isTerminal = process.stderr.isTTY === true,
 ): LogChoice {
   const level = levelOf(settings.logLevel as string | undefined, '--log-level')
-  const asked = settings.logFormat
-  if (asked === 'text' || asked === 'json') return { level, format: asked }
-  if (asked === undefined || asked === '' || asked === 'auto') return { level, format: isTerminal ? 'text' : 'json' }
-  throw new Error(`--log-format: ${JSON.stringify(asked)} is no format; it must be one of auto, text, json`)
+  const given = settings.logFormat
+  if (given === 'text' || given === 'json') return { level, format: given }
+  if (given === undefined || given === '' || given === 'auto') return { level, format: isTerminal ? 'text' : 'json' }
+  throw new Error(`--log-format: ${JSON.stringify(given)} is no format; it must be one of auto, text, json`)
 }
 
-function levelOf(asked: string | undefined, from: string): LogLevel {
-  if (asked === undefined || asked === '') return 'info'
-  if (isLevel(asked)) return asked
-  throw new Error(`${from}: "${asked}" is no level; it must be one of ${Object.keys(LOG_LEVELS).join(', ')}`)
+function levelOf(given: string | undefined, from: string): LogLevel {
+  if (given === undefined || given === '') return 'info'
+  if (isLevel(given)) return given
+  throw new Error(`${from}: "${given}" is no level; it must be one of ${Object.keys(LOG_LEVELS).join(', ')}`)
 }
 
 function isLevel(text: string): text is LogLevel {

@@ -25,16 +25,16 @@ export class ServedKinds {
 
   /** By `resource.group`. */
   async of(space: string): Promise<ReadonlyMap<string, ServedKind>> {
-    let asked = this.#known.get(space)
-    if (!asked) {
-      asked = this.#discover(space)
-      this.#known.set(space, asked)
+    let discovery = this.#known.get(space)
+    if (!discovery) {
+      discovery = this.#discover(space)
+      this.#known.set(space, discovery)
       if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value!)
     }
     try {
-      return await asked
+      return await discovery
     } catch (error) {
-      if (this.#known.get(space) === asked) this.#known.delete(space)
+      if (this.#known.get(space) === discovery) this.#known.delete(space)
       throw error
     }
   }

@@ -68,10 +68,10 @@ export class PreviewLive {
     this.#work = work
   }
 
-  async find(asked: AskedLive, findings: Finding): Promise<void> {
+  async find(live: AskedLive, findings: Finding): Promise<void> {
     const { locations } = this.#wish
-    const wanted = [...asked.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
-    const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(asked, mailbox, way)))
+    const wanted = [...live.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
+    const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(live, mailbox, way)))
     // in the order of the places, whoever answers first
     for (const [i, { action, why, content }] of found.entries()) {
       if (content) await inSlices(findings.show(action, wanted[i]![1], content, why), this.#work)
@@ -79,8 +79,8 @@ export class PreviewLive {
     }
   }
 
-  async #ask(asked: AskedLive, name: string, way: Destination): Promise<Found> {
-    const { space, fact, object } = asked
+  async #ask(live: AskedLive, name: string, way: Destination): Promise<Found> {
+    const { space, fact, object } = live
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.synced || !mailbox.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space)
       return { action: 'Unknown', why: NOT_THERE }
@@ -93,7 +93,7 @@ export class PreviewLive {
     if (typeof answer === 'string') return { action: 'Unknown', why: UNASKED[answer] }
     const { action, why } = MEANINGS[answer.state]
     if (answer.state !== 'differs') return { action, why: why && { ...why, message: wordsOf(why, answer) } }
-    if (!(await asked.shows(name, way))) return { action, why: HIDDEN }
+    if (!(await live.shows(name, way))) return { action, why: HIDDEN }
     if (!answer.wanted || !answer.live) return { action, why: TOO_LARGE }
     return { action, content: { before: objectOf(object, answer.live), after: objectOf(object, answer.wanted) } }
   }

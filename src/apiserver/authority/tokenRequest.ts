@@ -22,7 +22,7 @@ export interface SyncerTokensDeps {
   clock: () => Date
 }
 
-export interface TokenAsked {
+export interface TokenRequestContext {
   space: string
   user: UserInfo
   dryRun: boolean
