@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { type Goal, missingText, progressOf } from '../../../../src/cli/kubestellar/answers/wait.ts'
-import type { WhyFacts } from '../../../../src/cli/kubestellar/answers/why/why.ts'
+import type { WhyFacts } from '../../../../src/cli/kubestellar/answers/why/whyAnswer.ts'
 import type { DiscoveredResource } from '../../../../src/client/client.ts'
 
 const kind = (group: string, resource: string, name: string, namespaced = true): DiscoveredResource => ({

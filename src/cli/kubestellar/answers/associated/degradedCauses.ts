@@ -4,7 +4,7 @@ import { groupResourceName } from '../../../../apimachinery/object.ts'
 import { isEvents } from '../../../../placement/associated/associated.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import type { Asked } from '../answerSession.ts'
-import type { WhyAnswer } from '../why/why.ts'
+import type { WhyAnswer } from '../why/whyAnswer.ts'
 import { type AssociatedCluster, associatedObjects, eventTime } from './associatedObjects.ts'
 
 /** Clusters whose health message ends with the cause; the answer as it was where nothing is reported. */

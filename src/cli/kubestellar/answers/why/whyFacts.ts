@@ -24,7 +24,8 @@ import { isPlace } from '../destinations.ts'
 import type { Watched } from '../followAnswers.ts'
 import { known, knownSome } from '../known.ts'
 import { readWorkStatus } from '../workStatus.ts'
-import { clustersIn, matchableOf, type WhyFacts } from './why.ts'
+import { clustersIn, matchableOf } from './why.ts'
+import type { WhyFacts } from './whyAnswer.ts'
 
 /** Bound on the objects that are searched for names like the requested one, or for the instances of a definition. */
 const LOOKED_AT = 500

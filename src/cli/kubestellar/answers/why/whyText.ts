@@ -5,7 +5,7 @@ import { ago, type Colour, Footnotes, type Format, type Paint, painter, table } 
 import type { Terminal } from '../../../shell/terminal.ts'
 import type { LocationMiss } from '../destinations.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
-import type { PlacementAnswer, WhyAnswer } from './why.ts'
+import type { PlacementAnswer, WhyAnswer } from './whyAnswer.ts'
 import type { Note } from './whyNotes.ts'
 import { stagesText } from './whyStages.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { diffAnswer, diffExit } from '../../../../../src/cli/kubestellar/answers/preview/diffCommand.ts'
 import type { ObjectAnswer } from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
-import type { WhyFacts } from '../../../../../src/cli/kubestellar/answers/why/why.ts'
+import type { WhyFacts } from '../../../../../src/cli/kubestellar/answers/why/whyAnswer.ts'
 
 const ABOUT = { group: '', resource: 'configmaps', kind: 'ConfigMap' }
 const workStatus = (where: string, state: string, more: object = {}) => ({

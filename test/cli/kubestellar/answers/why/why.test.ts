@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../../src/apimachinery/object.ts'
-import { type WhyFacts, why } from '../../../../../src/cli/kubestellar/answers/why/why.ts'
+import { why } from '../../../../../src/cli/kubestellar/answers/why/why.ts'
+import type { WhyFacts } from '../../../../../src/cli/kubestellar/answers/why/whyAnswer.ts'
 import { whyText } from '../../../../../src/cli/kubestellar/answers/why/whyText.ts'
 import { painter, table } from '../../../../../src/cli/shell/output.ts'
 import type { DiscoveredResource } from '../../../../../src/client/client.ts'
