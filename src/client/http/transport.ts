@@ -5,9 +5,9 @@
  */
 import type http from 'node:http'
 import https from 'node:https'
-import type { Duplex } from 'node:stream'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
+import { agentFor, FREE_SOCKETS, FreeSockets, plain } from './agents.ts'
 import {
   type Answer,
   asStatusError,
@@ -38,16 +38,8 @@ interface Request {
   onAnswer?(bytes: number): void
 }
 
-// An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
-const plain = process.getBuiltinModule('node:http')
-
 const ATTEMPTS = 5
 const ANSWER_LIMIT_BYTES = 256 * 1024 * 1024
-/** Connections that stay without requests. */
-const FREE_SOCKETS = 2
-/** Quiet time after which more of them are too many: between two requests of a swarm none is, for a new one costs more. */
-const QUIET_MS = 1000
-
 interface Exchange {
   readonly request: Request
   readonly headers: Record<string, string>
@@ -65,6 +57,7 @@ export class HttpTransport {
   readonly #base: URL
   readonly #prefix: string
   readonly #requests: http.Agent
+  readonly #free: FreeSockets
   /** Watches have sockets of their own, so that many of them never keep a request waiting. */
   readonly #watches: http.Agent
   readonly #http2: Http2Sessions | undefined
@@ -72,9 +65,6 @@ export class HttpTransport {
   readonly #closing = new AbortController()
   readonly #clock: Clock
   readonly #inFlight: InFlight | undefined
-  /** Ends the wait for quiet. */
-  #awaitingQuiet: (() => void) | undefined
-  #askedMs = 0
   #tls: TlsMaterial
 
   constructor(options: HttpClientOptions, clock: Clock = systemClock) {
@@ -90,6 +80,7 @@ export class HttpTransport {
     this.#tls = options.tls?.() ?? options
     const requests = inFlight ?? 64
     this.#requests = agentFor(this.#base, options, requests, requests)
+    this.#free = new FreeSockets(this.#requests, clock)
     this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY, FREE_SOCKETS)
     this.#http2 = this.#sessions()
     this.#useTls()
@@ -232,28 +223,8 @@ export class HttpTransport {
         reject(asStatusError(error, this.#options.server, reused))
       })
       call.end(body)
-      if (!isWatch) this.#askedByHttp1()
+      if (!isWatch && !this.#signal.aborted) this.#free.used()
     })
-  }
-
-  #askedByHttp1(): void {
-    this.#askedMs = this.#clock.now()
-    if (this.#awaitingQuiet || this.#signal.aborted || countIn(this.#requests.sockets) <= FREE_SOCKETS) return
-    this.#awaitingQuiet = this.#clock.after(QUIET_MS, () => this.#isQuiet())
-  }
-
-  /** Lets go of connections that nobody needs, unless there were requests meanwhile: then it looks again. */
-  #isQuiet(): void {
-    this.#awaitingQuiet = undefined
-    const leftMs = this.#askedMs + QUIET_MS - this.#clock.now()
-    const { sockets, freeSockets } = this.#requests
-    // what is under way now will be free
-    if (leftMs > 0 || countIn(sockets) > 0) {
-      this.#awaitingQuiet = this.#clock.after(leftMs > 0 ? leftMs : QUIET_MS, () => this.#isQuiet())
-      return
-    }
-    for (const free of Object.values(freeSockets))
-      for (const socket of free?.slice(0, Math.max(0, free.length - FREE_SOCKETS)) ?? []) socket.destroy()
   }
 
   async #headers(request: Request): Promise<Record<string, string>> {
@@ -295,39 +266,11 @@ export class HttpTransport {
   }
 
   #destroyAgents(): void {
-    this.#awaitingQuiet?.()
+    this.#free.close()
     this.#http2?.close()
     this.#requests.destroy()
     this.#watches.destroy()
   }
-}
-
-type Callback = Parameters<https.Agent['createConnection']>[1]
-
-/** A proxy that refuses a tunnel may keep the connection, which Node leaves open then: one for each try. */
-class TunnelAgent extends https.Agent {
-  override createConnection(options: https.RequestOptions, callback?: Callback): Duplex | null | undefined {
-    return super.createConnection(options, (error, socket) => {
-      if (error) (socket as Duplex | undefined)?.destroy()
-      callback?.(error, socket)
-    })
-  }
-}
-
-function agentFor(base: URL, options: HttpClientOptions, maxSockets: number, maxFreeSockets: number): http.Agent {
-  const { proxyUrl } = options
-  const proxyEnv = proxyUrl === undefined ? process.env : { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl }
-  const common = { keepAlive: true, maxSockets, maxFreeSockets, proxyEnv }
-  if (base.protocol === 'http:') return new plain.Agent(common)
-  return new TunnelAgent({
-    ...common,
-    ...(options.tlsServerName !== undefined && { servername: options.tlsServerName }),
-    rejectUnauthorized: options.insecure !== true,
-  })
-}
-
-function countIn(sockets: http.Agent['sockets']): number {
-  return Object.values(sockets).reduce((sum, some) => sum + (some?.length ?? 0), 0)
 }
 
 function parseJson(body: string, request: Request): unknown {
