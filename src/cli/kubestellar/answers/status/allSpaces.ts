@@ -14,17 +14,9 @@ import { BrokenPlaces } from '../brokenPlaces.ts'
 import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'
 import { known } from '../known.ts'
-import {
-  type ClusterStatus,
-  clusterStatus,
-  type InventoryFacts,
-  ofClusters,
-  ofPlacements,
-  type PlacementStatus,
-  placementStatus,
-  type StatusAnswer,
-  statusAnswer,
-} from './status.ts'
+import { type ClusterStatus, clusterStatus, type InventoryFacts } from './clusterStatus.ts'
+import { type PlacementStatus, placementStatus } from './placementStatus.ts'
+import { ofClusters, ofPlacements, type StatusAnswer, statusAnswer } from './status.ts'
 
 /** Spaces that a line names. */
 const NAMED = 10

@@ -1,7 +1,9 @@
 /** The answer of `status` for people. */
 import { ago, type Cell, type Colour, Footnotes, table } from '../../../shell/output.ts'
 import type { TextOptions } from '../why/whyText.ts'
-import { NOTHING_REPORTED, type StatusAnswer, type Trouble } from './status.ts'
+import type { Trouble } from './clusterStatus.ts'
+import { NOTHING_REPORTED } from './placementStatus.ts'
+import type { StatusAnswer } from './status.ts'
 
 /** Rows of each table; `-o wide` shows all. */
 const ROWS = 20
