@@ -187,8 +187,11 @@ export async function runWatch(
       const { group, version, resource } = exchange.type
       const kinds = services.types.in(exchange.space)
       const found = kinds.find(group, version, resource)
-      // of a kind that is gone the last events are to come; a version that is gone alone has no form any more
-      if (found === undefined && kinds.versions(group, resource).length > 0) return
+      // Last events of a kind that is gone are to come. A version that is gone alone has no form any more, nor one that spaces define
+      // otherwise.
+      const isThere = (): boolean =>
+        kinds.versions(group, resource).length > 0 || (kinds.definitions?.(group, resource).length ?? 0) > 0
+      if (found === undefined && isThere()) return
       const type = found ?? shown.type
       if (type !== shown.type) {
         shown = { ...exchange, type }

@@ -1,9 +1,11 @@
 /** `/clusters/*` serves a custom kind where all spaces with a definition of it define it alike, in API threads as on the main one. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { planOf, runWatch, type WatchTarget } from '../../../src/apiserver/endpoints/watch.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import type { WatchEvent } from '../../support/api.ts'
 import { crdsIn } from '../../support/crds.ts'
-import { ALICE, createSpace, startTestServer } from '../../support/server.ts'
+import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 const GROUP = 'shop.example.com'
 const WIDGETS = `/apis/${GROUP}/v1/widgets`
@@ -115,3 +117,34 @@ async function attempt(t: Test, apiThreads: number): Promise<void> {
 }
 
 for (const apiThreads of [0, 2]) t.test(`with ${apiThreads} API threads`, t => attempt(t, apiThreads))
+
+t.test('a watch that begins amid a change of definitions shows no object in the form of another one', async t => {
+  const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
+  const { services } = server
+  const [one, two] = [await createSpace(api, 'one'), await createSpace(api, 'two')]
+  await crdsIn(api.in(one)).define(definition(SIZE))
+  const info = parseRequest('GET', `${WIDGETS}?watch=1&resourceVersion=${services.reader.revision}`)
+  const target: WatchTarget = {
+    info,
+    resource: info.resource!,
+    space: '*',
+    type: services.types.in('*').find(GROUP, 'v1', 'widgets')!,
+    form: { format: 'json' } as WatchTarget['form'],
+    user: { name: 'u', groups: [] },
+  }
+  const plan = await planOf(services, target)
+  await crdsIn(api.in(two)).define(definition(OTHER))
+  await api.ok(api.in(two).post(IN_DEFAULT, { ...widget('b', 0), spec: { size: 'large' } }))
+  const frames: string[] = []
+  const sink = {
+    busy: false,
+    async write(some: readonly Buffer[]) {
+      frames.push(...some.map(String))
+      return true
+    },
+    end() {},
+  }
+  const permission = { space: '*', identity: { user: target.user }, judge: () => {} }
+  await runWatch(services, target, plan, sink, { gone: new AbortController().signal, permission })
+  t.same(frames, [], 'it ends')
+})
