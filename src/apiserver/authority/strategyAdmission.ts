@@ -30,8 +30,8 @@ export const strategyAdmission: Admission = {
 export function stagesEnd({ authorizer }: { authorizer: Authorizer }): Admission {
   return {
     stage: 'validate',
-    handles: isPlacementWrite,
-    concerns: ({ object, old }) => old !== undefined && isStaged(strategyIn(old)) && !isStaged(strategyIn(object)),
+    handles: (type, operation, subresource) => operation === 'UPDATE' && isPlacementWrite(type, operation, subresource),
+    concerns: ({ object, old }) => isStaged(old && strategyIn(old)) && !isStaged(strategyIn(object)),
     reaches: ({ user }) => !isServer(user),
     async admit({ type, object, context: { user, space } }) {
       const resource = { ...PLACEMENT_ROLLOUTS, subresource: '', namespace: '', name: '' }

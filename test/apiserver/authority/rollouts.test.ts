@@ -241,7 +241,7 @@ t.test('the end of the stages takes the verb expedite, and other edits of a stra
   const url = `${PLACEMENTS}/${body.metadata.name}`
   const rules = [
     { nonResourceURLs: ['/'], verbs: ['access'] },
-    { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['get', 'patch', 'update'] },
+    { apiGroups: ['edge.kubestellar.io'], resources: ['edgeplacements'], verbs: ['get', 'create', 'patch', 'update'] },
   ]
   await shop.ok(shop.post(`${RBAC}/clusterroles`, { metadata: { name: 'editor' }, rules }))
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'editor' }
@@ -255,6 +255,7 @@ t.test('the end of the stages takes the verb expedite, and other edits of a stra
       body: { message: /spec\.rolloutStrategy: without stages all clusters get .*"bob" cannot expedite/ },
     })
   t.match(await write({ progressive: { maxConcurrency: 2 } }), { code: 200 })
+  t.match(await bob.post(PLACEMENTS, { metadata: { name: 'unstaged' }, spec: {} }), { code: 201 }, 'a new one has none')
   const more = { apiGroups: ['edge.kubestellar.io'], resources: ['placementrollouts'], verbs: ['expedite'] }
   const patch = [{ op: 'add', path: '/rules/-', value: more }]
   await shop.ok(shop.patch(`${RBAC}/clusterroles/editor`, 'json', patch))
