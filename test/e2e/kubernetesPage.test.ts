@@ -60,6 +60,7 @@ t.test('what the page says to type does it', { skip, timeout: FILE_LIMIT_MS }, a
     spaces = '',
     kubeconfig = '',
     certificates = '',
+    backups = '',
     metrics = '',
     enrol = '',
     syncer = '',
@@ -100,6 +101,10 @@ t.test('what the page says to type does it', { skip, timeout: FILE_LIMIT_MS }, a
   const [certificate] = (await host.list(made)).items
   t.match(certificate, { spec: { dnsNames: ['localhost'], issuerRef: { name: 'company', kind: 'ClusterIssuer' } } })
   t.match((await argsOf()).join(' '), '--ensure-imw=root:fleet', 'and nothing else has changed')
+  t.match(await type(backups, inCluster), /STATUS: deployed/)
+  const [job] = (await host.list({ group: 'batch', version: 'v1', resource: 'cronjobs' })).items
+  t.match(JSON.stringify(job), /"--keep=?28|"--keep","28"/)
+  t.match(JSON.stringify(job), /"secretName":"orrery-backup-key"/)
   t.match(await type(metrics, inCluster), /STATUS: deployed/)
   const monitors = { group: 'monitoring.coreos.com', version: 'v1', resource: 'servicemonitors' }
   t.equal((await host.list(monitors)).items.length, 1)

@@ -44,6 +44,7 @@ const SECTIONS: Readonly<
   'docs/backup.md': {
     '## Take a backup': [1, RESTORED, "type('Take a backup')"],
     '## Rights': [1, RESTORED, "type('Rights')"],
+    '## Regularly': [1, 'test/cli/orrery/backup/backup.test.ts'],
     '## Restore': [1, RESTORED, "type('Restore')"],
     '## After a restore': [1, RESTORED, "type('After a restore')"],
   },
@@ -63,7 +64,7 @@ const SECTIONS: Readonly<
   },
   'docs/clusters.md': {
     '## Bring a cluster in': [5, CLUSTERS],
-    '## Many clusters': [2, 'test/e2e/syncerJoin.test.ts'],
+    '## Many clusters': [3, 'test/e2e/syncerJoin.test.ts'],
     '## Let a space place': [2, CLUSTERS],
     '## Pause a cluster': [1, CLUSTERS],
     '## Take a cluster out': [2, CLUSTERS],
@@ -90,13 +91,12 @@ const SECTIONS: Readonly<
     '## Kubeconfigs and users': [2, SERVER],
     '## A team of its own': [1, TEAM],
     '### A first placement': [1, TEAM, TEAM_PAGE],
+    '### Credentials of members': [1, TEAM, TEAM_PAGE],
     '### Kinds of an app': [1, TEAM, TEAM_PAGE],
   },
   'docs/watch.md': { '## Alerts and dashboards': [1, 'test/deploy/observed.test.ts'] },
 }
 
-/** Commands that no test types, as they need a service, chart, issuer or image of the reader: blocks without a language, by page. */
-const UNTYPED: Readonly<Record<string, number>> = { 'docs/backup.md': 2, 'docs/clusters.md': 1, 'docs/users.md': 1 }
 /** Neither a synopsis nor an output. */
 const COMMAND = /^ *(?:kubectl|orrery|helm|npm|KUBECONFIG=\S+) (?!ready:|.*(?:──|\[))/
 
@@ -109,7 +109,7 @@ t.test('each shell block of a page is typed by a test', async t => {
     const unmarked = [...text.matchAll(/^ *```(\w*)\n(.*?)^ *```$/gms)].filter(
       ([, language, block = '']) => language === '' && COMMAND.test(block),
     )
-    t.equal(unmarked.length, UNTYPED[page] ?? 0, `${page}: commands in blocks that are not sh`)
+    t.same(unmarked, [], `${page}: commands in blocks that are not sh`)
     const blocks = shellBlocks(text)
     const whole = WHOLE[page]
     if (whole !== undefined) {

@@ -49,9 +49,18 @@ const bootstrap = join(dir, 'bootstrap.kubeconfig')
 let credential = ''
 
 /** The commands of the page, with the test's folders and server. */
-const [write = '', make = '', create = '', syncer = '', list = '', approve = '', bootstraps = '', ...more] = typedIn(
-  sectionOf(readFileSync(join(import.meta.dirname, '../../docs/clusters.md'), 'utf8'), '## Many clusters'),
-)
+const [
+  write = '',
+  make = '',
+  create = '',
+  syncer = '',
+  list = '',
+  approve = '',
+  bootstraps = '',
+  prep = '',
+  apply = '',
+  ...more
+] = typedIn(sectionOf(readFileSync(join(import.meta.dirname, '../../docs/clusters.md'), 'utf8'), '## Many clusters'))
 const wordsOf = (command: string): string[] =>
   command
     .replaceAll(/ \\\n */g, ' ')
@@ -190,7 +199,7 @@ t.test('a syncer as a Pod keeps what it gets in a Secret, by that one right', as
   await new Command(t, wec).said('ready')
   const asAdmin = join(dir, 'pod', 'admin.kubeconfig')
   const cluster = await clientOf(t, asAdmin)
-  const [from, manifest] = [join(dir, 'pods.kubeconfig'), join(dir, 'pod.yaml')]
+  const [from, manifest] = [bootstrap, join(dir, 'pod.yaml')]
   t.match(await ks('ensure', 'location', 'pod', 'env=prod'), { code: 0 })
   t.match(await ks('bootstrap', 'create', '-o', from), { code: 0 })
   const given = ['--bootstrap-kubeconfig', from]
@@ -199,10 +208,12 @@ t.test('a syncer as a Pod keeps what it gets in a Secret, by that one right', as
     [[...given, '--kubeconfig-output', 'x'], /--kubeconfig-output does not go with --bootstrap-kubeconfig/],
   ] as const)
     t.match(await ks('prep-for-syncer', 'pod', ...more), { code: 1, err: [message] })
-  const written = await ks('prep-for-syncer', 'pod', ...given, '--allow-kinds', 'configmaps', '-o', manifest)
+  const typed = wordsOf(prep.replaceAll('shop-1', 'pod')).map(word => (word === 'pod.yaml' ? manifest : word))
+  const written = await ks(...typed, '--allow-kinds', 'configmaps')
   t.match(written, { code: 0 })
   t.match(written.out.join('\n'), 'waits for an administrator: kubectl kubestellar approve pod --imw root:imw1')
   const all = documentsIn(manifest)
+  t.equal(apply, 'KUBECONFIG=shop-1.kubeconfig kubectl apply -f shop-1.yaml')
   for (const object of all) await applied(cluster, object)
   const id = all[0]!.metadata.name!
   const secret = { namespace: id, name: `${id}-credential` }

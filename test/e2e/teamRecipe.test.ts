@@ -71,8 +71,8 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     const labels = `env=${env}`
     t.match(await sh(`kubectl kubestellar ensure location ${name} --imw root:imw1 ${labels}`, admin), { code: 0 })
   }
-  const [prepare = '', work = '', ofApps = '', ...more] = recipe()
-  t.same(more, [], 'the recipe has three parts')
+  const [prepare = '', work = '', credentials = '', ofApps = '', ...more] = recipe()
+  t.same(more, [], 'the recipe has four parts')
   t.match(await sh(prepare, admin), { code: 0, err: '' })
   t.match((await client.in('root:imw1').get(edge('placementgrants'), { name: 'shops' })).spec, {
     spaces: [{ path: 'root:shops' }],
@@ -104,6 +104,21 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
   t.match(arrived, { reached: true, object: { data: { coffee: '2.40' } } })
+
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'ci', namespace: 'default', labels: { 'edge.kubestellar.io/natured': 'true' } },
+  }
+  await client.in('root:shops').create({ group: '', version: 'v1', resource: 'serviceaccounts' }, account)
+  t.match(await sh(`kubectl ws root:shops\n${credentials}`, admin), { code: 0 })
+  t.match(
+    readFileSync(join(harness.dir, 'shops.kubeconfig'), 'utf8'),
+    /oidc-login[^]*--oidc-issuer-url=https:\/\/id\.example\.org/,
+  )
+  const [, claims = ''] =
+    /token: "?\w+-?[^.]*\.([\w-]+)\./.exec(readFileSync(join(harness.dir, 'ci.kubeconfig'), 'utf8')) ?? []
+  t.match(JSON.parse(Buffer.from(claims, 'base64url').toString()), { sub: 'system:serviceaccount:default:ci' })
 
   const apply = (...objects: object[]) =>
     objects.map(object => `kubectl apply -f - <<< '${JSON.stringify(object)}'`).join('\n')

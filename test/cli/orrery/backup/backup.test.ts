@@ -16,6 +16,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { sectionOf, typedIn } from '../../../e2e/support/typedIn.ts'
 import { Api } from '../../../support/api.ts'
 import { Command } from '../../../support/command.ts'
 import { orreryHere as run } from '../../../support/runHere.ts'
@@ -313,7 +314,22 @@ t.test('a signal ends a backup, which leaves nothing, and one that goes on for e
   t.equal(await once.end(), 1)
   t.match(once.lines.join('\n'), /ended by a signal, and no archive was written/)
   t.strictSame(readdirSync(archives), [])
-  const always = new Command(t, [...args, '--every', '6h', '--keep', '2'])
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/backup.md'), 'utf8')
+  const [typed = '', ...more] = typedIn(sectionOf(page, '## Regularly'))
+  t.same(more, [])
+  const key = join(dir, 'backup.key')
+  writeFileSync(key, randomBytes(32).toString('base64'), { mode: 0o600 })
+  const here: Readonly<Record<string, string>> = {
+    '/backup': archives,
+    '/etc/orrery/backup.kubeconfig': kubeconfig,
+    '/etc/orrery/backup.key': key,
+  }
+  const [program, ...words] = typed.trim().split(' ')
+  t.equal(program, 'orrery')
+  const always = new Command(
+    t,
+    words.map(word => here[word] ?? word),
+  )
   await always.said('wrote ')
   t.equal(await always.end(), 0)
   t.match(readdirSync(archives), [/^orrery-.*\.orrery$/])
