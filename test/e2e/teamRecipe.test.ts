@@ -114,7 +114,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   t.match(await sh(`kubectl ws root:shops\n${credentials}`, admin), { code: 0 })
   t.match(
     readFileSync(join(harness.dir, 'shops.kubeconfig'), 'utf8'),
-    /oidc-login[^]*--oidc-issuer-url=https:\/\/id\.example\.org/,
+    /oidc-login[\s\S]*--oidc-issuer-url=https:\/\/id\.example\.org/,
   )
   const [, claims = ''] =
     /token: "?\w+-?[^.]*\.([\w-]+)\./.exec(readFileSync(join(harness.dir, 'ci.kubeconfig'), 'utf8')) ?? []
