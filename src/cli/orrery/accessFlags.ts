@@ -67,7 +67,7 @@ export const ACCESS_FLAGS: readonly Setting[] = [
   {
     flags: '--webhook-allowed-hosts <hosts...>',
     description:
-      "where webhooks may be: host names with *, addresses, CIDR ranges, localhost. Default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
+      "where webhooks and receivers of notices may be: host names with *, addresses, CIDR ranges, localhost. Default: everywhere but the server's host, its link, unique-local and other special addresses, which is also the entry default",
     list: true,
   },
   {

@@ -1,8 +1,8 @@
 /**
  * Rights of the ClusterRoles `admin`, `edit` and `view` on Orrery's own kinds, beside those on Kubernetes'. A viewer of a space sees where
  * its workload goes; an editor places and describes clusters. Consent between a workload space and an inventory is for administrators: it
- * decides for all users there. So do NoticeSinks, which carry Events out of the space. Nobody writes by these roles what the center alone writes; of revisions and rollouts that is all but what
- * the server leaves to people.
+ * decides for all users there. No role writes NoticeSinks, as none writes webhooks: the server connects to where these lead. Nobody writes
+ * by these roles what the center alone writes; of revisions and rollouts that is all but what the server leaves to people.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { PLACEMENT_PREVIEWS } from '../desks/placementPreview.ts'
@@ -42,11 +42,7 @@ const WITH_STATUS: ReadonlySet<string> = new Set(
 
 /** By the role that they are added to. `edit` holds what `view` does, `admin` what `edit` does. */
 export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', readonly KindRights[]>> = {
-  admin: [
-    rights('write', [...CONSENT, NOTICE_SINKS]),
-    rights('read', [NOTICE_SINKS]),
-    rights('approve', [PLACEMENT_ROLLOUTS]),
-  ],
+  admin: [rights('write', CONSENT), rights('read', [NOTICE_SINKS]), rights('approve', [PLACEMENT_ROLLOUTS])],
   edit: [rights('write', [...EDITED, ...STAGED])],
   // each object of a preview takes the rights of its own
   view: [rights('read', [...REPORTED, ...EDITED, ...STAGED, ...CONSENT]), rights('ask', [PLACEMENT_PREVIEWS])],

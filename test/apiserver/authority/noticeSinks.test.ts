@@ -6,7 +6,7 @@ import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.t
 import { systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { NOTICE_CONTROLLER, startNoticeController } from '../../../src/controllers/notices/noticeController.ts'
-import { ALICE, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+import { ALICE, BOB, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 import { timeBy } from '../../support/time.ts'
 import { World } from '../../support/world.ts'
 
@@ -67,6 +67,22 @@ t.test('the writer of a sink may read the Events and Secrets that it sends', asy
   t.equal(elsewhere.code, 403, "somebody else's token does not go to another place")
   await alice.ok(alice.patch(`${SINKS}/alices`, 'merge', { metadata: { labels: { a: 'b' } } }))
   await shop.ok(shop.delete(`${SINKS}/alices`))
+})
+
+t.test('the role admin reads sinks, and writes them no more than webhooks', async t => {
+  const bind = async (name: string) => {
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }]
+    await shop.ok(shop.post(`${RBAC}/clusterrolebindings`, { metadata: { name: `bob-${name}` }, roleRef, subjects }))
+  }
+  const enter = [{ nonResourceURLs: ['/'], verbs: ['access'] }]
+  await shop.ok(shop.post(`${RBAC}/clusterroles`, { metadata: { name: 'enter' }, rules: enter }))
+  await bind('enter')
+  await bind('admin')
+  const bob = shop.as(BOB)
+  t.equal((await bob.get(SINKS)).code, 200)
+  const made = await bob.post(SINKS, sink('bobs', { url }))
+  t.match(made, { code: 403, body: { message: /cannot create resource "noticesinks"/ } })
 })
 
 t.test('a space has few sinks, and one points them neither at the server nor at its provider', async t => {
