@@ -37,7 +37,7 @@ export const LIMITS: Limits = {
         'a shorter path, fewer replacements',
       ],
     'parts of clusters in CombinedStatuses that are kept; carried objects of one': [
-      `${count(summaries.MAX_READINGS)}; ${count(itemSources.MAX_CARRIED_ITEMS)}`,
+      `${count(summaries.MAX_READINGS)}, and ${count(summaries.MAX_UNFOLLOWED_READINGS)} that nobody follows; ${count(itemSources.MAX_CARRIED_ITEMS)}`,
       'others are worked out anew for each answer; the rest is left out, and `isPartial` says so',
       'fixed; narrower upsync sets',
     ],

@@ -134,6 +134,11 @@ export class AssociatedRoom {
     }
   }
 
+  /** How long an object waits for the turn that it got; 0: it has none. */
+  waitMs(key: SyncKey): number {
+    return Math.max(0, (this.#due.get(keyText(key)) ?? 0) - steadyMs(this.#clock))
+  }
+
   /** How long a write has to wait for its turn among those for its placement; 0: it is its turn. */
   turnMs(charged: Charged, key: SyncKey): number {
     const id = keyText(key)

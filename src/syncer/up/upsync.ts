@@ -160,37 +160,43 @@ export class Upsync {
     }
   }
 
-  /** An object of the cluster that belongs to a copy. */
+  /** An object of the cluster that belongs to a copy. Reads come last: most changes of one that waits for its turn cost none. */
   async #carryAssociated(key: SyncKey, association: Association): Promise<ReconcileResult> {
     const { mailbox, mirror, mirrorComplete, served, cluster, clusterServed, room } = this.#deps
     const { ask, space, isOld, uid } = association
     const charged = { space, placement: ask.placement }
     const resource = served.find(key)
-    const existing = resource && (mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key)))))
-    if (existing !== undefined && !isUpsynced(existing)) return {}
-    if (isOld) return await this.#leaveOut(key, charged, existing, 'olderEvents')
-    if (!this.#deps.allowance.reportsFrom(key)) return await this.#leaveOut(key, charged, existing, 'notAllowed')
-    if (resource === undefined) return await this.#leaveOut(key, charged, existing, 'notTaken')
+    const known = mirror.get(key)?.object
+    if (known !== undefined && !isUpsynced(known)) return {}
+    if (isOld) return await this.#leaveOut(key, charged, known, 'olderEvents')
+    if (!this.#deps.allowance.reportsFrom(key)) return await this.#leaveOut(key, charged, known, 'notAllowed')
+    if (resource === undefined) return await this.#leaveOut(key, charged, known, 'notTaken')
     // those that are there come first; a complete mailbox has all looked at again
-    if (!existing && !mirrorComplete()) return {}
+    if (!known && !mirrorComplete()) return {}
+    // another object of that name, which may not be what an update makes of the one before
+    if (known && associatedWith(known)?.uid !== uid) return await this.#delete(key, known, 'it is made anew')
     this.#keepRoom()
-    if (!room.hasRoom(charged, key)) return await this.#takeBack(key, existing)
-    const waitMs = this.#pace.waitMs(keyText(key))
-    if (existing && waitMs > 0) return { requeueAfterMs: waitMs }
+    if (!room.hasRoom(charged, key)) return await this.#takeBack(key, known)
+    const waitMs = Math.max(known ? this.#pace.waitMs(keyText(key)) : 0, room.waitMs(key))
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
     const live = await unlessGone(cluster.get(clusterServed.at(key, resource.version) ?? resource, refOf(key)))
     // its watch tells
     if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) return {}
     if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return {}
-    // another object of that name, which may not be what an update makes of the one before
-    if (existing && associatedWith(existing)?.uid !== uid) return await this.#delete(key, existing, 'it is made anew')
     const { copy, status } = associatedCopy(live, apiVersionOf(resource), ask.full, accountOf(key, live, association))
     const reported = status !== undefined && this.#deps.statusLimit.allows(key, live) ? status : undefined
     const bytes = Buffer.byteLength(JSON.stringify([copy, reported]))
-    if (!room.take(charged, key, bytes)) return await this.#takeBack(key, existing)
-    const changes = this.#changesOf(key, { resource, copy, existing, status, reported })
-    if (!changes.apply && !changes.patch) return {}
+    if (!room.take(charged, key, bytes)) return await this.#takeBack(key, known)
+    const changesOf = (existing: Readonly<KubeObject> | undefined): Changes =>
+      this.#changesOf(key, { resource, copy, existing, status, reported })
+    const isSame = ({ apply, patch }: Changes): boolean => !apply && !patch
+    if (known && isSame(changesOf(known))) return {}
     const turnMs = room.turnMs(charged, key)
     if (turnMs > 0) return { requeueAfterMs: turnMs }
+    const existing = known ?? (await unlessGone(mailbox.get(resource, refOf(key))))
+    if (existing !== undefined && !isUpsynced(existing)) return {}
+    const changes = changesOf(existing)
+    if (isSame(changes)) return {}
     if (existing) this.#pace.repaired(keyText(key))
     try {
       await this.#write(key, changes)

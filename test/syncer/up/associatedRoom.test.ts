@@ -17,7 +17,9 @@ t.test('behind a thousand writes a placement has one in two seconds, and another
   t.equal(room.turnMs(p, pod('later')), 4000)
   t.equal(room.turnMs(q, pod('other')), 0)
   await clock.advance(2000)
+  t.equal(room.waitMs(pod('late')), 0)
   t.equal(room.turnMs(p, pod('late')), 0, 'its turn')
+  t.equal(room.waitMs(pod('later')), 2000)
   t.equal(room.turnMs(p, pod('later')), 2000, 'it keeps its turn')
 })
 

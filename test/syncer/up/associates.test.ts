@@ -9,6 +9,7 @@ import { type AssociatedAsk, associatedWith } from '../../../src/placement/assoc
 import { associatedStatus, type LeftOutCause } from '../../../src/placement/desks/syncerConfig.ts'
 import { ASSOCIATED_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, DEPLOYMENTS } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from '../support/pair.ts'
@@ -421,4 +422,37 @@ t.test('objects of namespaces that flags leave out are counted apart from those 
   c.pair.start(undefined, undefined, { allowance: new ClusterAllowance({ namespaces: ['other'], kinds: ['*'] }) })
   await c.down('pods app/a')
   t.match(await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ notAllowed: 1 })), { kind: 'SyncerConfig' })
+})
+
+t.test('a Pod that restarts each second is reported ever more slowly, and its last state arrives', async t => {
+  const c = await clusterFor(t, [{ placement: 'p', kinds: ['pods'], full: false }])
+  const clock = new FakeClock()
+  c.pair.start(undefined, clock)
+  let isBegun = false
+  const begin = (async () => {
+    while (!isBegun) {
+      await clock.advance(1000)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  })()
+  await c.pod('a', await c.set('web-1', await c.deployment('web')))
+  await c.up('pods app/a')
+  isBegun = true
+  await begin
+  const restartsOf = ({ status }: KubeObject): unknown => at(status, 'containerStatuses', 0, 'restartCount')
+  const reported = new Set<unknown>()
+  const restart = async (restartCount: number): Promise<void> => {
+    const status = { containerStatuses: [{ name: 'c', image: 'i', imageID: '', ready: false, restartCount }] }
+    await c.pair.cluster.patch(PODS, { namespace: 'app', name: 'a' }, 'merge', { status }, { subresource: 'status' })
+    await c.pair.settled()
+    await clock.advance(1000)
+    await c.pair.settled()
+    reported.add(restartsOf(await c.pair.mailbox.get(PODS, { namespace: 'app', name: 'a' })))
+  }
+  const SECONDS = 100
+  for (let i = 1; i <= SECONDS; i++) await restart(i)
+  t.ok(reported.size > 5, `${reported.size} states came up`)
+  t.ok(reported.size < 20, `${reported.size} states came up`)
+  await clock.advance(300_000)
+  t.equal(restartsOf(await c.up('pods app/a', object => restartsOf(object) === SECONDS)), SECONDS)
 })

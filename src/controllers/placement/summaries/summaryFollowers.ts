@@ -39,7 +39,7 @@ export const MAX_READINGS = 1_000_000
 const MAX_SUMMARIES = 100_000
 /** The same of those that nobody follows. */
 const MAX_UNFOLLOWED = 10_000
-const MAX_UNFOLLOWED_READINGS = 100_000
+export const MAX_UNFOLLOWED_READINGS = 100_000
 /** Names that are remembered of a space. */
 const MAX_NAMES = 20_000
 
