@@ -42,7 +42,9 @@ function foundIn(
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
-  const conditions: Condition[] = stageConditions(stages).flatMap(one => {
+  // an earlier run found reasons; until all copies are looked at, this one may know a part of them
+  const isHeldBack = isOpening && !stages.nowhere && known('Placed')?.status === 'False'
+  const conditions: Condition[] = (isHeldBack ? [] : stageConditions(stages)).flatMap(one => {
     const was = known(one.type)
     if (one.type === 'Placed') return withStanding(one, was, stages.outcome, isSelected)
     // a start looks at all at once, which proves nothing about a spec with an earlier, fuller report

@@ -345,8 +345,11 @@ export class PlacementReports {
       // what stays in clusters is not known at once, either
       const stages = hold === 'unknown' ? { ...found.stages, stayingCopies: before } : found.stages
       const findings = { ...found, stages, isOpening, withheld: this.#withheld(space, name) }
-      conditions.unshift(...conditionsFor(placement, findings, observedGeneration))
-      fields.broken = broken.length > 0 ? broken : null
+      const stated = conditionsFor(placement, findings, observedGeneration)
+      conditions.unshift(...stated)
+      // else counts of the earlier run stay, too
+      if (stated.some(({ type }) => type === 'Placed')) fields.broken = broken.length > 0 ? broken : null
+      else delete fields.counts
       Object.assign(fields, { observedGeneration, ...observedNow(placement, findings) })
     }
     const options = { nowMs: clock.now(), fieldManager: FIELD_MANAGER }
