@@ -1,6 +1,6 @@
 /**
- * A center at rest that starts anew writes nothing but its epoch, with trouble of many kinds in it: no condition turns, and no count
- * changes, because a new run knows little at first.
+ * A center at rest that starts anew writes nothing but its epoch, with trouble of many kinds in it. A new run knows little at first:
+ * no condition turns because of that, and no count changes.
  */
 import t, { type Test } from 'tap'
 import { WORKSPACES } from '../../src/apimachinery/resources.ts'
