@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { yaml } from '../../../src/apimachinery/yaml.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { exported } from '../../../src/cli/ws/transfer/exported.ts'
+import { exportText } from '../../../src/cli/ws/transfer/exportFile.ts'
 import { samples } from '../../kinds/samples.ts'
 import type { Api } from '../../support/api.ts'
 import { pluginHere } from '../../support/runHere.ts'
@@ -51,7 +53,7 @@ const definition = (plural: string, kind: string): object => ({
 })
 
 /** A sample of each kind that the space serves, in a namespace of its own. */
-async function fill(api: Api): Promise<Set<string>> {
+async function fill(api: Api, of: typeof samples = samples): Promise<Set<string>> {
   const made = new Set<string>()
   await api.ok(api.post('/api/v1/namespaces', { metadata: { name: 'shop', labels: { app: 'shop' } } }))
   const lists = [['', '/api/v1'], ...(await groups(api)).map(version => [version.split('/')[0], `/apis/${version}`])]
@@ -61,7 +63,7 @@ async function fill(api: Api): Promise<Set<string>> {
     }
     for (const { name, kind, namespaced } of resources) {
       const apiVersion = root!.replace(/^\/apis?\//, '')
-      const fields = samples[`${apiVersion} ${name}`]
+      const fields = of[`${apiVersion} ${name}`]
       if (fields === undefined || name === 'customresourcedefinitions') continue
       const metadata = { name: 'sample', labels: { app: 'shop' }, ...(fields.metadata as object | undefined) }
       const path = `${root}${namespaced ? '/namespaces/shop' : ''}/${name}`
@@ -74,9 +76,9 @@ async function fill(api: Api): Promise<Set<string>> {
 
 async function groups(api: Api): Promise<string[]> {
   const { groups } = (await api.get('/apis')).body as unknown as {
-    groups: { preferredVersion: { groupVersion: string } }[]
+    groups: { versions: { groupVersion: string }[] }[]
   }
-  return groups.map(({ preferredVersion }) => preferredVersion.groupVersion)
+  return groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))
 }
 
 t.test('a sample of each kind goes to another server, with definitions, owners and placements', async t => {
@@ -123,6 +125,14 @@ t.test('a sample of each kind goes to another server, with definitions, owners a
       }),
     )
 
+  // a binding that acts, and the role that comes with it
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const acting = { name: 'acts', labels: { 'edge.kubestellar.io/natured': 'true' } }
+  await api.ok(api.post(`${rbac}/clusterroles`, { metadata: acting, rules: [] }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'acts' }
+  for (const path of ['clusterrolebindings', 'namespaces/shop/rolebindings'])
+    await api.ok(api.post(`${rbac}/${path}`, { metadata: acting, roleRef, subjects: [] }))
+
   const file = join(dir, 'shop.yaml')
   t.match(await from.ws('export', WDS, '--file', file), {
     code: 0,
@@ -140,6 +150,7 @@ t.test('a sample of each kind goes to another server, with definitions, owners a
   const before = (await to.ws('export', WDS)).out
   const planned = await to.ws('import', archive, '--dry-run', '--space', WDS)
   t.match(planned, { code: 0, out: /ConfigMap shop\/sample would be created[\s\S]*\d+ objects would be created, / })
+  t.notMatch(planned.err, /no ClusterRole/, 'the role is in the file, too')
   t.equal(bare((await to.ws('export', WDS)).out), bare(before))
 
   const imported = await to.ws('import', archive, '--space', WDS)
@@ -181,6 +192,52 @@ t.test('a sample of each kind goes to another server, with definitions, owners a
     err: /EdgePlacement p: the space serves no edge\.kubestellar\.io\/v2alpha1 EdgePlacement/,
   })
   t.equal((await to.api.in('root:imw1').get('/api/v1/namespaces/shop')).code, 404)
+})
+
+/** Samples of the kinds that the others lack. */
+const OWN: typeof samples = {
+  'edge.kubestellar.io/v2alpha1 edgeplacements': { spec: { locationSelectors: [{}], downsync: [{ apiGroup: '' }] } },
+  'edge.kubestellar.io/v2alpha1 customizers': { replacements: [{ path: '$.data.a', value: '"b"' }] },
+  'edge.kubestellar.io/v1alpha1 statuscollectors': { spec: { combinedFields: [{ name: 'n', type: 'COUNT' }] } },
+  'edge.kubestellar.io/v1alpha1 noticesinks': { spec: { form: 'Slack', url: 'https://notices.example.com/a' } },
+  'edge.kubestellar.io/v2alpha1 inventorybindings': { spec: { path: 'root:imw1' } },
+  'edge.kubestellar.io/v2alpha1 placementgrants': { spec: { spaces: [{ path: 'root:wmw1' }] } },
+  'edge.kubestellar.io/v2alpha1 locations': { metadata: { labels: { env: 'prod' } } },
+  'edge.kubestellar.io/v2alpha1 synctargets': { metadata: { labels: { env: 'prod' } } },
+  'admissionregistration.k8s.io/v1 validatingwebhookconfigurations':
+    samples['admissionregistration.k8s.io/v1 mutatingwebhookconfigurations']!,
+}
+/** Kinds that are no part of what a space holds: requests and answers, news of a moment, and objects that each server makes for itself. */
+const NO_CONTENT = [
+  ...['Binding', 'TokenReview', 'LocalSubjectAccessReview', 'SubjectAccessReview', 'SelfSubjectAccessReview'],
+  ...['SelfSubjectReview', 'SelfSubjectRulesReview', 'PlacementPreview', 'ComponentStatus', 'WorkStatus'],
+  ...['ClusterWorkStatus', 'CombinedStatus', 'GrantedLocation', 'Event', 'CertificateSigningRequest'],
+  ...['LogicalCluster', 'Workspace', 'SinglePlacementSlice', 'EdgeSyncConfig', 'SyncerConfig'],
+  ...['PlacementContent', 'PlacementRevision', 'PlacementRollout'],
+]
+
+t.test('each kind comes back in another space of its type, but those that are no content', async t => {
+  const { api: all, ws } = await startSide(t)
+  const dir = temporaryDir(t)
+  const came = new Set<string>()
+  for (const type of ['universal', 'inventory', 'workload', 'workload-rbac']) {
+    for (const side of ['from', 'to'])
+      t.equal((await ws('create', `${type}-${side}`, '--space', 'root', '--type', `root:${type}`)).code, 0)
+    const [from, to] = [`root:${type}-from`, `root:${type}-to`]
+    const api = all.in(from)
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await api.ok(api.post(definitions, definition('widgets', 'Widget')))
+    await fill(api, { ...samples, ...OWN })
+    const file = join(dir, `${type}.yaml`)
+    const { code, err } = await ws('export', from, '--with-secrets', '--file', file)
+    t.equal(code, 0, err)
+    t.match(await ws('import', file, '--space', to), { code: 0 }, type)
+    const [here, there] = [await ws('export', from, '--with-secrets'), await ws('export', to, '--with-secrets')]
+    t.equal(bare(there.out), bare(here.out), type)
+    for (const { kind } of objectsIn(there.out)) came.add(kind)
+  }
+  const kinds = new Set(loadCatalog().types.map(({ kind }) => kind))
+  t.strictSame([...kinds].filter(kind => !came.has(kind)).sort(), NO_CONTENT.toSorted())
 })
 
 /** Without the head. */
@@ -335,4 +392,15 @@ t.test('a SyncTarget goes without the finalizer that its syncer has set', async 
   const object = { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'SyncTarget', metadata: { name: 'a' } }
   const finalizers = ['edge.kubestellar.io/cluster', 'example.com/mine']
   t.strictSame(exported({ ...object, metadata: { name: 'a', finalizers } }).metadata.finalizers, ['example.com/mine'])
+})
+
+t.test('an export that could not be read again is refused, with the way out', async t => {
+  const head = { path: 'root:a', type: '', takenAt: '', program: '', secrets: false }
+  const objects = ['a', 'b'].map(name => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }))
+  const limits = { archive: 450, yaml: 200 }
+  const text = (more: KubeObject[], format: 'yaml' | 'archive') =>
+    exportText({ head, objects: [...objects, ...more] }, format, limits).length
+  t.ok(text([], 'archive') > 0)
+  t.throws(() => text([], 'yaml'), { message: /more than 200 bytes as yaml: take -o archive, or export parts .*by -l/ })
+  t.throws(() => text(objects, 'archive'), { message: /more than 450 bytes as archive: export parts of the space/ })
 })

@@ -2,6 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ArchiveHeader } from '../../../storage/archive/archive.ts'
 import { readArchiveHeader } from '../../../storage/archive/readArchive.ts'
 import { isThere } from '../../shell/wholeFile.ts'
 
@@ -33,35 +34,45 @@ interface Kept {
   /** The archive that was written last, and the revision that it shows. */
   readonly last: string
   readonly revision: number
+  /** Whether the keys of the server are in it. */
+  readonly hasKeys: boolean
+}
+
+interface Removed {
+  readonly gone: readonly string[]
+  /** Archives of other servers. */
+  readonly foreign: readonly string[]
+  /** They hold more than the last one. */
+  readonly withKeys: readonly string[]
 }
 
 /**
  * Removes older archives than the newest `keep`, and parts of archives that are older than all that stay. The archive that was written last
  * stays whatever its name: the clock may have been set back. Archives of revisions beyond it are of another server, or of one whose data was
- * lost since: they stay, and do not count.
- * @returns the names that are gone, and those of other servers
+ * lost since: they stay, and do not count. So do archives with keys, where the last one has none.
+ * @returns names: those that are gone, and those that stay beside the newest
  */
-export async function keepNewest(
-  folder: string,
-  { keep, last, revision }: Kept,
-): Promise<{ gone: string[]; foreign: string[] }> {
+export async function keepNewest(folder: string, { keep, last, revision, hasKeys }: Kept): Promise<Removed> {
   const found = (await readdir(folder)).filter(name => NAME.test(name) && name !== last).sort()
-  const foreign: string[] = []
-  for (const name of found)
-    if (name.endsWith(SUFFIX) && (await revisionOf(join(folder, name))) > revision) foreign.push(name)
-  const names = found.filter(name => !foreign.includes(name))
+  const [foreign, withKeys]: [string[], string[]] = [[], []]
+  for (const name of found.filter(one => one.endsWith(SUFFIX))) {
+    const header = await headerOf(join(folder, name))
+    if ((header?.revision ?? 0) > revision) foreign.push(name)
+    else if (!hasKeys && header?.sealed !== undefined) withKeys.push(name)
+  }
+  const names = found.filter(name => !foreign.includes(name) && !withKeys.includes(name))
   const archives = names.filter(name => name.endsWith(SUFFIX))
   const kept = [...archives.slice(Math.max(0, archives.length - (keep - 1))), last].sort()
   const gone = names.filter(name => !kept.includes(name) && (name.endsWith(SUFFIX) || name < kept[0]!))
   for (const name of gone) await rm(join(folder, name), { force: true })
-  return { gone, foreign }
+  return { gone, foreign, withKeys }
 }
 
-/** 0 where its header cannot be read. */
-async function revisionOf(path: string): Promise<number> {
+/** `undefined` where it cannot be read. */
+async function headerOf(path: string): Promise<ArchiveHeader | undefined> {
   try {
-    return (await readArchiveHeader(createReadStream(path))).revision
+    return await readArchiveHeader(createReadStream(path))
   } catch {
-    return 0
+    return undefined
   }
 }

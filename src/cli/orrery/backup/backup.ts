@@ -35,6 +35,7 @@ interface BackupSettings {
 interface Taken {
   readonly path: string
   readonly revision: number
+  readonly hasKeys: boolean
 }
 
 /** More often is no backup but a load. */
@@ -85,7 +86,7 @@ async function takeOne(
   const { file, dataDir, keyFile, kubeconfig, context } = settings
   const path = await archivePath(file, Date.now())
   const seal = keyFile === undefined ? undefined : await newSeal(await passphraseIn(keyFile))
-  let shown = 0
+  let [shown, hasKeys] = [0, false]
   const take = async (archive: AsyncIterable<Buffer>): Promise<void> => {
     let [expected, objects] = [0, 0]
     const { header, ...content } = await named(
@@ -104,6 +105,7 @@ async function takeOne(
     )
     const { revision, takenAt, sealed, outside } = header
     shown = revision
+    hasKeys = sealed !== undefined
     const found = { kind: 'Backup', file: path, ...content, revision, takenAt, keys: sealed?.names ?? [], outside }
     const line = `wrote ${path}: ${content.objects} objects as of revision ${revision}, ${shownSize(content.bytes)}; ${keysLine(header)}`
     await printFound({ ...settings }, [line], found, host)
@@ -115,22 +117,20 @@ async function takeOne(
     signal.throwIfAborted()
     throw error
   }
-  return { path, revision: shown }
+  return { path, revision: shown, hasKeys }
 }
 
-async function removeOlder(
-  folder: string,
-  { keep, path, revision }: Taken & { keep: number },
-  host: Host,
-): Promise<void> {
-  const { gone, foreign } = await keepNewest(folder, { keep, last: basename(path), revision }).catch(error => {
+async function removeOlder(folder: string, { path, ...kept }: Taken & { keep: number }, host: Host): Promise<void> {
+  const { gone, foreign, withKeys } = await keepNewest(folder, { ...kept, last: basename(path) }).catch(error => {
     throw new Error(`${path} is whole, and older archives cannot be removed: ${messageOf(error)}`, { cause: error })
   })
   if (gone.length > 0) host.err(`removed ${gone.join(', ')}`)
   if (foreign.length > 0)
     host.err(
-      `kept ${foreign.length} archives of revisions beyond ${revision}, such as ${foreign[0]}: they are of another server, or this one has lost data`,
+      `kept ${foreign.length} archives of revisions beyond ${kept.revision}, such as ${foreign[0]}: they are of another server, or this one has lost data`,
     )
+  if (withKeys.length > 0)
+    host.err(`kept ${withKeys.length} archives with keys, such as ${withKeys[0]}: this one has none, see --key-file`)
 }
 
 type Take = (archive: AsyncIterable<Buffer>) => Promise<void>

@@ -2,6 +2,7 @@
  * The file of an exported space: a head, its objects, and an end that counts them. As YAML it is for people, too; an archive is the same as
  * lines of JSON in one frame of zstd with a checksum.
  */
+import { constants as bufferConstants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { constants, createZstdDecompress, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
@@ -31,24 +32,39 @@ export type ExportFormat = 'yaml' | 'archive'
 const HEAD = 'SpaceExport'
 const END = 'SpaceExportEnd'
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
-/** More than a space may hold. */
-const LIMIT_BYTES = 1024 * 1024 * 1024
+/** Uncompressed. An archive: more than a space may hold. YAML is parsed whole, of one string. */
+const LIMIT_BYTES: Readonly<Record<ExportFormat, number>> = {
+  archive: 1024 * 1024 * 1024,
+  yaml: bufferConstants.MAX_STRING_LENGTH,
+}
 const CUT = 'it was cut short: export the space again'
 
-export function exportText({ head, objects }: ExportFile, format: ExportFormat): Buffer {
+/** @throws CommandError where it could not be read again */
+export function exportText({ head, objects }: ExportFile, format: ExportFormat, limits = LIMIT_BYTES): Buffer {
   const documents = [
     { apiVersion: ANSWERS_VERSION, kind: HEAD, ...head },
     ...objects,
     { apiVersion: ANSWERS_VERSION, kind: END, objects: objects.length },
   ]
-  if (format === 'yaml') {
-    const { stringify } = yaml()
-    return Buffer.from(documents.map(document => `---\n${stringify(document, { lineWidth: 0 })}`).join(''))
-  }
-  if (zstdCompressSync === undefined)
+  if (format === 'archive' && zstdCompressSync === undefined)
     throw new CommandError(`Node.js ${process.version} has no zstd, in which archives are written: take -o yaml`)
-  const lines = documents.map(document => `${JSON.stringify(document)}\n`).join('')
-  return zstdCompressSync(lines, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+  const stringify = format === 'yaml' ? yaml().stringify : undefined
+  const parts: Buffer[] = []
+  let length = 0
+  for (const document of documents) {
+    const text = stringify ? `---\n${stringify(document, { lineWidth: 0 })}` : `${JSON.stringify(document)}\n`
+    const part = Buffer.from(text)
+    parts.push(part)
+    length += part.length
+    if (length > limits[format]) throw new CommandError(tooLong(format, limits))
+  }
+  const bytes = Buffer.concat(parts, length)
+  return format === 'yaml' ? bytes : zstdCompressSync(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+}
+
+function tooLong(format: ExportFormat, limits: typeof LIMIT_BYTES): string {
+  const more = format === 'yaml' ? `take -o archive, or export` : 'export'
+  return `the export has more than ${limits[format]} bytes as ${format}: ${more} parts of the space, by -l`
 }
 
 /** @throws CommandError that names the file */
@@ -112,7 +128,7 @@ async function bytesOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   for await (const part of stream) {
     parts.push(part)
     length += part.length
-    if (length > LIMIT_BYTES) throw new Error(`it has more than ${LIMIT_BYTES} bytes`)
+    if (length > LIMIT_BYTES.archive) throw new Error(`it has more than ${LIMIT_BYTES.archive} bytes`)
   }
   return Buffer.concat(parts, length)
 }
@@ -125,12 +141,16 @@ async function decompressed(bytes: Buffer): Promise<Buffer> {
   return whole
 }
 
+/** Line by line: all of it may be longer than a string. */
 function linesOf(bytes: Buffer): unknown[] {
-  return bytes
-    .toString()
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line) as unknown)
+  const documents: unknown[] = []
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf(10, start)
+    const end = found < 0 ? bytes.length : found
+    if (end > start) documents.push(JSON.parse(bytes.toString('utf8', start, end)))
+    start = end + 1
+  }
+  return documents
 }
 
 function yamlOf(bytes: Buffer): unknown[] {

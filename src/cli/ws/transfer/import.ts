@@ -8,6 +8,7 @@ import { messageOf } from '../../../apimachinery/messageOf.ts'
 import {
   type GroupVersionResource,
   groupResourceName,
+  isRecord,
   type KubeObject,
   type OwnerReference,
   parseApiVersion,
@@ -163,7 +164,7 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
   if (faults.length === 0)
     await atMost(
       AT_ONCE,
-      asked.filter(step => isAskable(step, there)),
+      asked.filter(step => isAskable(step, there, inFile)),
       async ({ object, name }) => {
         const { ownerReferences: _later, ...metadata } = object.metadata
         try {
@@ -208,9 +209,20 @@ function withoutOwners(object: KubeObject, lacking: readonly OwnerReference[]): 
   return { ...object, metadata: { ...metadata, ...(left.length > 0 && { ownerReferences: left }) } }
 }
 
-/** Whether the server can judge it before the others are made: not without its Namespace, and no Pod without its account and class. */
-function isAskable({ object }: Step, there: ReadonlyMap<string, KubeObject>): boolean {
+/**
+ * Whether the server can judge it before the others are made: not without its Namespace, a Pod not without its account and class. A binding
+ * waits for the role that comes with it.
+ */
+function isAskable({ object }: Step, there: ReadonlyMap<string, KubeObject>, inFile: ReadonlySet<string>): boolean {
   const { namespace } = object.metadata
+  const role = isRecord(object.roleRef) ? object.roleRef : undefined
+  const roleId = idOf(
+    object.apiVersion,
+    str(role, 'kind'),
+    str(role, 'kind') === 'Role' ? namespace : '',
+    str(role, 'name'),
+  )
+  if (inFile.has(roleId) && !there.has(roleId)) return false
   if (object.kind === 'Pod' && object.apiVersion === 'v1') return false
   return namespace === undefined || there.has(idOf('v1', 'Namespace', undefined, namespace))
 }

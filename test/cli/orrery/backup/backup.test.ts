@@ -1,4 +1,5 @@
 /** `orrery backup` and `orrery restore`, as an administrator meets them. */
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   cpSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -19,7 +21,7 @@ import t, { type Test } from 'tap'
 import { sectionOf, typedIn } from '../../../e2e/support/typedIn.ts'
 import { Api } from '../../../support/api.ts'
 import { Command } from '../../../support/command.ts'
-import { orreryHere as run } from '../../../support/runHere.ts'
+import { pluginHere, orreryHere as run } from '../../../support/runHere.ts'
 import { ALICE, accessOf, startTestServer, temporaryDir } from '../../../support/server.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
@@ -101,6 +103,10 @@ t.test(
     mkdirSync(archives)
     const server = await start(t, dataDir)
     await server.api.in('root:wmw1').post(MAPS, map('kept', 'x'))
+    const accounts = '/api/v1/namespaces/default/serviceaccounts'
+    await server.api.ok(server.api.post(accounts, { metadata: { name: 'syncer' } }))
+    const { status } = await server.api.ok(server.api.post(`${accounts}/syncer/token`, {}))
+    const { token } = status as { token: string }
     t.match(await run('backup', archives, '--data-dir', dataDir), {
       code: 1,
       err: /a server runs on .*--kubeconfig .*admin\.kubeconfig/,
@@ -117,7 +123,21 @@ t.test(
     const restored = join(dir, 'b')
     t.match(await run('restore', archive, '--data-dir', restored), { code: 1, err: /has no keys.*--without-keys.*pki/ })
     t.match(await run('restore', archive, '--data-dir', restored, '--without-keys'), { code: 0, out: /makes new keys/ })
-    t.match((await (await start(t, restored)).api.in('root:wmw1').get(`${MAPS}/kept`)).body, { data: { data: 'x' } })
+    const other = (await start(t, restored)).api
+    t.match((await other.in('root:wmw1').get(`${MAPS}/kept`)).body, { data: { data: 'x' } })
+    t.comment('a center with other keys: credentials of the first one open nothing, and it is not taken for that one')
+    const { url, ca } = other.access
+    const { cert, key, ca: firstCa } = accessOf(join(dataDir, 'admin.kubeconfig'))
+    for (const [credential, more] of [
+      ['certificate', { cert: cert!, key: key! }],
+      ['token', { token }],
+    ] as const) {
+      const [unverified, verified] = [new Api({ url, ca: firstCa!, ...more }), new Api({ url, ca: ca!, ...more })]
+      await t.rejects(unverified.get('/api'), { code: /^(SELF_SIGNED_CERT|UNABLE_TO|CERT_SIGNATURE)/ }, credential)
+      t.equal((await verified.get('/api')).code, 401, credential)
+      unverified.close()
+      verified.close()
+    }
     t.match(await run('backup', archive, '--data-dir', dataDir), {
       code: 1,
       err: /is there already.*nothing is overwritten/,
@@ -358,3 +378,47 @@ t.test('a backup ends with its client, and is taken one at a time', async t => {
   for (let code = 409; code !== 200; ) ({ code } = await api.send('POST', '/backup'))
   t.pass('the next one is taken')
 })
+
+const disk = temporaryDir(t)
+function noMount(): string | false {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk], { stdio: 'ignore' })
+  } catch {
+    return 'who runs this may not mount a disk'
+  }
+  t.teardown(() => void execFileSync('umount', ['-l', disk]))
+  return false
+}
+
+t.test(
+  'a full disk ends a backup with the remedy, and takes nothing of older archives',
+  { skip: noMount() },
+  async t => {
+    const [dataDir, archives] = [join(temporaryDir(t), 'a'), disk]
+    const server = await start(t, dataDir)
+    for (const name of ['a', 'b']) await server.api.post(MAPS, map(name, randomBytes(20_000).toString('hex')))
+    await server.end()
+    const backup = () => run('backup', archives, '--data-dir', dataDir, '--keep', '1')
+    t.equal((await backup()).code, 0)
+    const [first] = readdirSync(archives)
+    const older = join(archives, 'orrery-20220101T000000Z.orrery')
+    renameSync(join(archives, first!), older)
+    const whole = readFileSync(older)
+    const { bavail, bsize } = statfsSync(archives)
+    writeFileSync(join(archives, 'others'), Buffer.alloc((bavail - 2) * bsize))
+    t.match(await backup(), { code: 1, out: '', err: /orrery-.* cannot be written: ENOSPC.*make room on its disk/ })
+    t.strictSame(readdirSync(archives).sort(), ['orrery-20220101T000000Z.orrery', 'others'])
+    t.ok(readFileSync(older).equals(whole))
+    t.match(await run('backup', 'verify', older), { code: 0, out: /^whole: / })
+
+    t.comment('an export, too')
+    const again = await start(t, dataDir)
+    const file = join(archives, 'root.yaml')
+    t.match(await pluginHere('ws', 'export', 'root', '--file', file, '--kubeconfig', again.kubeconfig), {
+      code: 1,
+      out: '',
+      err: /root\.yaml cannot be written: ENOSPC.*make room on its disk/,
+    })
+    t.strictSame(readdirSync(archives).sort(), ['orrery-20220101T000000Z.orrery', 'others'])
+  },
+)
