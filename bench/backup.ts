@@ -1,6 +1,7 @@
 /**
  * The cost of a backup for the server that it is taken of: `node bench/backup.ts [objects] [writes per second]`. The server runs in this process
- * and writes steadily; `orrery backup` runs as its own. Prints processor time and the longest turn of the loop, without and with a backup.
+ * and writes steadily; `orrery backup` runs as its own. Prints processor time and the longest turn of the loop,
+ * without and with a backup. Two last lines compare the processor time of a write.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -118,18 +119,35 @@ const backup = async (): Promise<void> => {
   const [code] = await once(spawn(bin, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')
   if (code !== 0) throw new Error(`orrery backup ended with ${code}`)
 }
-const shown = (
-  what: string,
-  { seconds, cpuSeconds, mainSeconds, longestMs, writes }: Cost & { writes: number },
-): void =>
+type Measured = Cost & { readonly writes: number }
+async function shown(what: string, run: () => Promise<unknown>): Promise<Measured> {
+  const found = await beside(run)
+  const { seconds, cpuSeconds, mainSeconds, longestMs, writes } = found
   console.log(
     `${what}: ${seconds.toFixed(1)} s, ${Math.round(writes / seconds)} writes/s, processor ${cpuSeconds.toFixed(2)} s ` +
       `(main thread ${mainSeconds.toFixed(2)} s, ${((100 * mainSeconds) / seconds).toFixed(0)} % of it), longest turn ${longestMs.toFixed(0)} ms`,
   )
-await beside(() => pause(1000 * SECONDS))
-shown('writes alone', await beside(() => pause(1000 * SECONDS)))
-shown(`with a backup of ${objects} objects`, await beside(backup))
-shown('writes alone', await beside(() => pause(1000 * SECONDS)))
+  return found
+}
+const quiet = (): Promise<void> => pause(1000 * SECONDS)
+/** Processor time of a write, in microseconds, with all that the server does meanwhile. */
+const perWrite = (of: readonly Measured[], time: 'cpuSeconds' | 'mainSeconds'): number =>
+  (1e6 * of.reduce((sum, one) => sum + one[time], 0)) / of.reduce((sum, one) => sum + one.writes, 0)
+await beside(quiet)
+const before = await shown('writes alone', quiet)
+const backedUp = await shown(`with a backup of ${objects} objects`, backup)
+const alone = [before, await shown('writes alone', quiet)]
+for (const [what, time] of [
+  ['processor time', 'cpuSeconds'],
+  ['main thread', 'mainSeconds'],
+] as const) {
+  const [without, beside] = [perWrite(alone, time), perWrite([backedUp], time)]
+  const ofObject = (1e6 * backedUp[time] - without * backedUp.writes) / objects
+  console.log(
+    `${what} of a write: ${without.toFixed(0)} µs alone, ${beside.toFixed(0)} µs beside a backup, ` +
+      `${((100 * beside) / without - 100).toFixed(0)} % more; ${ofObject.toFixed(1)} µs for each object of the archive`,
+  )
+}
 console.log(`archive: ${((await stat(archive)).size / 1024 / 1024).toFixed(1)} MiB`)
 await server.close()
 await rm(dir, { recursive: true })
