@@ -48,7 +48,7 @@ Exit code 2: it could not be found out. Exit code 3: it is on its way, paused or
     {
       line: 'history <placement>',
       summary:
-        'show the revisions of a placement, the newest first: who made them, what changed and what became of them',
+        'show the revisions of a placement, the newest first: by which field manager, what changed and what became of them',
       notes: 'Values of Secrets are shown as hashes, and objects that you may not get are counted.',
       flags: [...FLAGS, flag('--revision <n>', 'show what this revision changed', { number: true }), WIDE_OUTPUT],
       load: async () => (await import('./historyCommand.ts')).historyCommand,

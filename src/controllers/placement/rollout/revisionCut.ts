@@ -4,6 +4,7 @@ import type { GroupVersionResource, KubeObject } from '../../../apimachinery/obj
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { canonicalJson } from '../../../apimachinery/values.ts'
 import { NOTES } from '../../../placement/words/marks.ts'
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { CUSTOMIZERS, HAND_OVER_ANNOTATION, LOCATIONS, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { ContentRow, ContentRows } from './contentRows.ts'
@@ -108,12 +109,14 @@ export function digestOf({ metadata, status: _status, ...content }: Readonly<Kub
   )
 }
 
+/** Objects keep no users. Notes of the center and returned statuses are no edits. */
 function newestManager(
   contents: readonly { readonly object: KubeObject; readonly resource: GroupVersionResource }[],
 ): string {
   let newest: { manager: string; time: string } = { manager: '', time: '' }
   for (const { object } of contents)
     for (const { manager = '', time = '', subresource = '' } of object.metadata.managedFields ?? [])
-      if (subresource === '' && String(time) >= newest.time) newest = { manager, time: String(time) }
+      if (subresource !== 'status' && manager !== FIELD_MANAGER && String(time) >= newest.time)
+        newest = { manager, time: String(time) }
   return newest.manager
 }
