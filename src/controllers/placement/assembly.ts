@@ -342,6 +342,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
     events,
     withheld,
     due,
+    isUnread: name => readiness.awaitsMailbox(name),
     turns,
     clock,
   })

@@ -1,9 +1,20 @@
 /** Cost of a start that finds all as it should be, and its repairs where it does not. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
+import { num } from '../../../src/apimachinery/fields.ts'
+import { EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import type { FakeServer } from './fakeServer.ts'
-import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
+import {
+  ALL_MAPS,
+  configMap,
+  inventory,
+  MAPS,
+  placed as placedOf,
+  placement,
+  slice,
+  tick,
+  world,
+} from './translatorWorld.ts'
 
 const MANY = 200
 
@@ -87,4 +98,28 @@ t.test('a change during a start does not wait until all that is there was looked
   await server.until(() => JSON.stringify(server.peek(florin, MAPS, last, 'commonstuff')).includes('new'))
   await server.quiet()
   t.match(server.peek(florin, MAPS, 'm0', 'commonstuff'), { data: { version: 'old' } })
+})
+
+t.test('after a start an outcome is reported anew although a cluster of the placement has no mailbox', async t => {
+  const clock = new FakeClock()
+  const { server, wds, restart } = await world(t, clock)
+  const uid = '33333333-3333-4333-8333-333333333333'
+  await inventory(server, 'yen', uid)
+  await wds.create(MAPS, configMap('one', {}, { annotations: { 'edge.kubestellar.io/customizer': 'nowhere' } }))
+  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  const { destinations, ...rest } = slice('ep', 'florin')
+  const yen = { cluster: 'inv1', locationName: 'yen', syncTargetName: 'yen', syncTargetUID: uid }
+  await wds.create(SLICES, { ...rest, destinations: [...(destinations as object[]), yen] })
+  const shown = async () => {
+    for (let i = 0; i < 3; i++) await tick(server, clock)
+    const ep = server.peek('wds1', EDGE_PLACEMENTS, 'ep')
+    return { objects: num(ep?.status, 'counts', 'objects'), placed: placedOf(server)?.status }
+  }
+  t.same(await shown(), { objects: 1, placed: 'False' })
+  await restart(() => wds.create(MAPS, configMap('two', {})))
+  t.same(await shown(), { objects: 2, placed: 'False' })
+  const paused = { metadata: { annotations: { 'edge.kubestellar.io/paused': 'true' } } }
+  await server.in('inv1').patch(LOCATIONS, { name: 'florin' }, 'merge', paused)
+  await restart(() => wds.create(MAPS, configMap('three', {})))
+  t.same(await shown(), { objects: 3, placed: 'False' }, 'also while it is paused')
 })

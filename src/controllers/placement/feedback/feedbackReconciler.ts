@@ -46,6 +46,8 @@ export interface FeedbackReconcilerDeps {
   events: Pick<EventRecorder, 'record'>
   withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
   due: Pick<DueObjects, 'judged' | 'forget'>
+  /** Whether a mailbox may be there and is not read yet. */
+  isUnread: (mailbox: string) => boolean
   turns: WorkTurns
   clock: Clock
 }
@@ -99,7 +101,7 @@ export class FeedbackReconciler {
     return {}
   }
 
-  /** Whether all is known. */
+  /** Whether all is known that can be. */
   async #judge(space: string, fact: ObjectFact): Promise<boolean> {
     const { join, sources, remarks, withheld } = this.#deps
     const { key } = fact
@@ -108,13 +110,15 @@ export class FeedbackReconciler {
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
     const destinations = [...own, ...others.map(({ destination }) => destination)]
+    // a cluster without a mailbox stays uncertain, and delays no report
+    const isKnown = certain || !destinations.some(({ mailbox }) => this.#deps.isUnread(mailbox))
     const contested = { space, key, mailboxes: destinations.map(({ mailbox }) => mailbox) }
     if (others.length === 0 && certain) remarkConflicts(remarks, contested, [])
     if (!wantedState) withheld.set(space, fact, 0)
     if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0)
-      return certain
+      return isKnown
     const object = await sources.read(space, fact)
-    if (!object) return certain
+    if (!object) return isKnown
     const found = await this.#conflictsOf({ space, fact, object, standing })
     if (certain) remarkConflicts(remarks, contested, found)
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
@@ -135,7 +139,7 @@ export class FeedbackReconciler {
           : own.length > 1 && (await this.#status.has(space, fact, own))
       withheld.set(space, fact, isWithheld ? own.length : 0)
     }
-    return certain
+    return isKnown
   }
 
   async #annotate(
