@@ -12,7 +12,9 @@ const UNREAD = [LOGICAL_CLUSTERS, WORKSPACES, PLACEMENT_PREVIEWS, PLACEMENT_CONT
 
 t.test('roles and types of space name the same kinds', async t => {
   const read = new Set(
-    OWN_KIND_RIGHTS.view.flatMap(({ group, resources }) => resources.map(each => `${each}.${group}`)),
+    Object.values(OWN_KIND_RIGHTS)
+      .flat()
+      .flatMap(({ group, resources, verbs }) => (verbs === 'read' ? resources.map(each => `${each}.${group}`) : [])),
   )
   for (const type of ['workload', 'inventory'])
     for (const kind of SPACE_TYPES.get(type)!.serves!)
