@@ -54,7 +54,7 @@ export class CarryBoard implements FigureDesk {
       },
       {
         name: 'orrery_summary_readings',
-        help: 'Parts of clusters in CombinedStatuses that are kept while somebody follows them.',
+        help: 'Parts of clusters and carried objects in CombinedStatuses that are kept.',
         type: 'gauge',
         labels: {},
         samples: () => ofSummaries(this.#figures, 'readings'),

@@ -12,19 +12,19 @@ const life = { nowMs: Date.now(), days: 1 }
 const ca = await issueCa({ ...life, commonName: 'receivers' })
 const { certPem: cert, keyPem: key } = await issueServing({ ...life, ca, dnsNames: ['localhost'], ips: [] })
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
-let isCut = Promise.withResolvers<void>()
+const isCut = Promise.withResolvers<void>()
 
 const server = createServer({ cert, key }, (request, response) => {
   request.resume().on('end', () => {
     if (request.url === '/silent') return
-    response.on('close', () => isCut.resolve())
     response.writeHead(Number(request.url?.slice(1)), { 'Retry-After': '120' })
     const more = (): void => {
       while (!response.destroyed && response.write(CHUNK));
       response.once('drain', more)
     }
-    if (request.url === '/201') more()
-    else response.end('ok')
+    if (request.url !== '/201') return void response.end('ok')
+    response.on('close', isCut.resolve)
+    more()
   })
 })
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -50,7 +50,6 @@ t.test('the code comes with the wait that the receiver asks for', async t => {
 })
 
 t.test('an answer without end counts by its code, and its connection ends', async t => {
-  isCut = Promise.withResolvers<void>()
   t.same(await postTo('/201'), { code: 201, afterMs: 120_000 })
   await isCut.promise
 })

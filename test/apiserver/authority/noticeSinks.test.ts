@@ -123,5 +123,7 @@ t.test('a space has few sinks, and one points them neither at the server nor at 
 })
 
 t.test('mailboxes and core spaces serve no sinks', async t => {
-  for (const space of ['root:espw']) t.equal((await api.in(space).get(SINKS)).code, 404)
+  const name = 'x-mb-11111111-1111-4111-8111-111111111111'
+  await createSpace(api.in('root:espw'), name, 'mailbox')
+  for (const space of ['root:espw', `root:espw:${name}`]) t.equal((await api.in(space).get(SINKS)).code, 404, space)
 })

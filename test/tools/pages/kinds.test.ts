@@ -25,6 +25,24 @@ t.test('a reason of a condition is one that the code gives', async t => {
       }
 })
 
+t.test('conditions of the recorded scenes are in the reference, each with its reason', async t => {
+  const folder = join(ROOT, 'test/controllers/placement/scenes/recorded')
+  const recorded = readdirSync(folder).map(file => readFileSync(join(folder, file), 'utf8'))
+  const shown = new Set(recorded.flatMap(text => text.match(/(?<=")\w+ (?:True|False|Unknown) \w+(?= of \d+:)/g) ?? []))
+  t.ok(shown.size > 40)
+  const [, conditions = ''] = pages.get('edgeplacement.md')!.split('\n## Conditions\n')
+  for (const one of [...shown, 'RolledOut True NotStaged']) {
+    const [type = '', status = '', reason = ''] = one.split(' ')
+    const [, section = ''] = conditions.split(`\n### ${type}\n`)
+    const rows = section.split('\n### ')[0]!.match(/^\| `.*? \|/gm) ?? []
+    // a row without a reason is for those of Placed
+    t.ok(
+      rows.some(row => row.includes(`\`${status}\``) && (row.includes(`\`${reason}\``) || !row.includes(','))),
+      one,
+    )
+  }
+})
+
 t.test('a server takes each example', async t => {
   const { api } = await startTestServer(t)
   await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
