@@ -331,6 +331,15 @@ t.test('what a revision changed, what differs from it now, and who made an objec
     /^placement web: revision 2 after 1 by editor-2/,
     'Done: it is Done',
   ])
+  await revise('both', 2)
+  const changed = ['locations.acme.io shop/here', 'locations.edge.kubestellar.io 1x/florin']
+  await center.patch(PLACEMENT_REVISIONS, { name: 'both.2' }, 'merge', { spec: { changed } })
+  t.equal((await ks('history both --revision 2')).out.at(-1), 'parameters of locations changed: florin')
+  t.match(
+    await typed('why configmap/web -n shop --at 2 --cluster oslo -o name'),
+    { code: 0, out: ['web.2'] },
+    'another placement does not lead there',
+  )
   t.match(JSON.parse((await typed('why configmap/web -n shop --at web.2 -o json')).out.join('')), {
     kind: 'WhyAt',
     revisions: [

@@ -1,7 +1,8 @@
 /** `kubectl kubestellar rollout history`: revisions of a placement and what became of them; with `--revision` what one of them changed. */
 import { at, num, str, strings } from '../../../apimachinery/fields.ts'
-import type { KubeObject } from '../../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { LOCATIONS } from '../../../placement/words/placement.ts'
 import { ANSWERS_VERSION, ago, type Cell, Footnotes, type Format, printDocument, table } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answers/answerSession.ts'
@@ -84,7 +85,16 @@ async function printChanges(
   if (earlier === 0 && revision > 1) terminal.out('no earlier revision is kept: all of it is shown')
   const sides = [earlier === 0 ? 'nothing' : `revision ${earlier}`, `revision ${revision}`] as const
   for (const line of comparisonText(changes, sides, options)) terminal.out(line)
+  // they are the inventory's, and stand in no comparison
+  const locations = strings(found.spec, 'changed').filter(text => text.startsWith(LOCATION))
+  if (locations.length > 0)
+    terminal.out(
+      `parameters of locations changed: ${locations.map(text => text.slice(text.indexOf('/') + 1)).join(', ')}`,
+    )
 }
+
+/** Begin of a Location among the changed objects of a revision. */
+const LOCATION = `${groupResourceName(LOCATIONS)} `
 
 function answerOf(revision: KubeObject, rollouts: readonly KubeObject[]): RevisionAnswer {
   const { spec } = revision

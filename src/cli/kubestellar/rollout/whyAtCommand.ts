@@ -38,6 +38,7 @@ export async function whyAt(
   const named = { namespace: resource.namespaced ? namespace : '', name }
   const objects = [{ group: resource.group, resource: resource.resource, ...named }]
   const revisions: RevisedHead[] = []
+  const elsewhere: number[] = []
   for (const revision of await namedRevisions(space, at)) {
     const [placement, number] = [placementOf(revision), revisionOf(revision)]
     const [found] = (await compareRevisions(space, { placement, from: number, objects })).objects
@@ -45,15 +46,22 @@ export async function whyAt(
     const [all, rollouts] = await Promise.all([revisionsOf(space, placement), rolloutsOf(space, placement)])
     const made = all.find(one => revisionOf(one) === found.since)
     const { by, at } = made ? headOf(made) : {}
-    const [rollout] = rolloutsAnswer(rollouts.filter(one => revisionOf(one) === number)).rollouts
+    const [whole] = rolloutsAnswer(rollouts.filter(one => revisionOf(one) === number)).rollouts
+    const rollout = whole && inCluster(whole, cluster)
+    if (whole && !rollout) {
+      elsewhere.push(number)
+      continue
+    }
     revisions.push({
       ...headOf(revision),
       since: { revision: found.since, ...(by && { by }), ...(at && { at }) },
       now: NOW[found.action] ?? found.action,
-      ...(rollout && { rollout: inCluster(rollout, cluster) }),
+      ...(rollout && { rollout }),
     })
   }
   const what = nameOfObject(resource, named.namespace, name)
+  if (revisions.length === 0 && elsewhere.length > 0)
+    throw new CommandError(`the rollout of revision ${elsewhere[0]} has no location called ${JSON.stringify(cluster)}`)
   if (revisions.length === 0) throw new CommandError(`${what} is in no revision ${at} of a placement here`)
   if (output === 'json' || output === 'yaml') {
     const document = {
@@ -78,13 +86,11 @@ export async function whyAt(
   }
 }
 
-function inCluster(rollout: RolloutAnswer, cluster: string | undefined): RolloutAnswer {
+/** `undefined`: the rollout is not about the cluster. */
+function inCluster(rollout: RolloutAnswer, cluster: string | undefined): RolloutAnswer | undefined {
   if (cluster === undefined) return rollout
   const clusters = rollout.clusters.filter(({ location }) => location === cluster)
-  if (clusters.length > 0) return { ...rollout, clusters }
-  throw new CommandError(
-    `the rollout of revision ${rollout.revision} has no location called ${JSON.stringify(cluster)}`,
-  )
+  return clusters.length > 0 ? { ...rollout, clusters } : undefined
 }
 
 /** @param command shows the difference of a revision and now */
