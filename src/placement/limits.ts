@@ -6,6 +6,7 @@ import * as upsyncGrants from './consent/upsyncGrants.ts'
 import * as carriedOwners from './content/carriedOwners.ts'
 import * as customizerRules from './content/customizerRules.ts'
 import * as leftFields from './content/leftFields.ts'
+import * as comparedRevisions from './desks/comparedRevisions.ts'
 import * as liveObjects from './desks/liveObjects.ts'
 import * as placementPreview from './desks/placementPreview.ts'
 import * as offer from './outcome/offer.ts'
@@ -110,6 +111,11 @@ export const LIMITS: Limits = {
         'the rest is `Unknown`, or counted without content',
         'fewer objects',
       ],
+    'objects of two revisions that a PlacementPreview compares; their contents': [
+      `${count(comparedRevisions.MAX_COMPARED)}; ${bytes(comparedRevisions.MAX_COMPARED_BYTES)}`,
+      'the rest is counted',
+      'objects by name',
+    ],
     'work for the `Warning` of what an EdgePlacement takes from clusters (pairs of object and cluster, tests, selectors); such writes of a space at once':
       [
         `${count(placementPreview.MAX_CONSEQUENCE_WORK)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,

@@ -55,10 +55,11 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
     const requested = revisions ? [] : readPreviewed(body.spec)
     const live = readLiveWish(body.spec)
     const status = await inbox.during(space, async receiver => {
-      if (revisions) return await receiver.compare({ ...revisions, space, mayGet, work: workOf(services, exchange) })
+      // contents and clusters take time: who has gone keeps nobody else from asking
+      const gone = revisions || live ? goneSignal(exchange.answer) : undefined
+      if (revisions)
+        return await receiver.compare({ ...revisions, space, mayGet, gone, work: workOf(services, exchange) })
       const { objects, warnings } = await imagineAll(services, exchange, requested)
-      // clusters may let us wait: who has gone keeps nobody else from asking
-      const gone = live && goneSignal(exchange.answer)
       const previews = await receiver.preview({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
       return {
         objects: previews.objects.map((one, i) => ({

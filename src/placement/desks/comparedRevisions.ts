@@ -9,6 +9,8 @@ import { PLACEMENT_REVISIONS } from '../words/placement.ts'
 
 /** Objects that a comparison names, or whose contents it reads; the rest is counted. */
 export const MAX_COMPARED = 1000
+/** Bytes of contents that a comparison reads, as JSON. */
+export const MAX_COMPARED_BYTES = 64 * 1024 * 1024
 
 export interface ComparedObject extends GroupResource {
   /** Empty for cluster-scoped objects. */

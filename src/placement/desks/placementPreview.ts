@@ -196,7 +196,7 @@ export interface PreviewRequest {
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
 }
 
-export interface RevisionsRequest extends RevisionsWish, Pick<PreviewRequest, 'work'> {
+export interface RevisionsRequest extends RevisionsWish, Pick<PreviewRequest, 'gone' | 'work'> {
   /** Id. */
   readonly space: string
   readonly mayGet: NonNullable<PreviewRequest['mayGet']>

@@ -49,7 +49,7 @@ const authors: Mark = { by: 'author', toMailbox: true, toCluster: true, isShown:
 /** The center's account of a copy. */
 const account: Mark = { by: 'center', toMailbox: false, toCluster: false, isShown: false }
 /** Notes of the center to the author. */
-const note: Mark = { by: 'center', toMailbox: false, toCluster: false, isShown: true }
+const note: Mark = { by: 'center', toMailbox: false, toCluster: false, isShown: false }
 
 export const MARKS: Readonly<Record<string, Mark>> = {
   [EXPAND_ANNOTATION]: authors,

@@ -56,6 +56,8 @@ export class PreviewGroups {
   /** Hashes of values of Secrets. */
   readonly #hashes = new WeakMap<object, Record<string, string>>()
   #bytesLeft = MAX_PREVIEW_CONTENT_BYTES
+  /** Bytes of all contents that were compared, shown or not. */
+  comparedBytes = 0
 
   constructor(digests: JsonDigests) {
     this.#digests = digests
@@ -95,6 +97,7 @@ export class PreviewGroups {
   *compared({ before, after }: Content): Steps<PreviewGroup> {
     const isSecret = isSecretObject((before ?? after)!)
     const [then, now] = [yield* this.#shown(before, isSecret), yield* this.#shown(after, isSecret)]
+    this.comparedBytes += (then?.bytes ?? 0) + (now?.bytes ?? 0)
     const isSame = then?.digest === now?.digest
     const action = isSame ? 'Unchanged' : then && now ? 'Update' : now ? 'Create' : 'Delete'
     return { action, count: 0, locations: [], ...(!isSame && this.#content(then, now, 0)) }

@@ -10,7 +10,7 @@ import { type GroupVersionResource, isRecord, type KubeObject } from '../../../a
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Client, SpaceClient } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
-import { MAX_COMPARED } from '../../../placement/desks/comparedRevisions.ts'
+import { MAX_COMPARED, MAX_COMPARED_BYTES } from '../../../placement/desks/comparedRevisions.ts'
 import type { ObjectPreview, Previews, RevisionsRequest } from '../../../placement/desks/placementPreview.ts'
 import { revisionName } from '../../../placement/rollout/revisionNames.ts'
 import { objectKey, parseObjectKey } from '../../../placement/words/names.ts'
@@ -52,27 +52,29 @@ interface Pair {
 const PAGE = 100
 
 export async function previewRevisions(deps: PreviewRevisionsDeps, request: RevisionsRequest): Promise<Previews> {
-  const { space, placement, to, objects, mayGet, work } = request
+  const { space, placement, to, objects, mayGet, gone, work } = request
   const api = deps.client.in(space)
-  const wanted = objects?.map(one => objectKey(one, one.namespace, one.name))
+  const wanted = objects && new Set(objects.map(one => objectKey(one, one.namespace, one.name)))
   const pairs = await storedPairs(api, request, wanted)
   if (to === undefined) addPresent(deps, request, { api, pairs, wanted })
   const groups = new PreviewGroups(new JsonDigests())
   const found: ObjectPreview[] = []
   let [hidden, more, looked] = [0, 0, 0]
   for (const [key, { before, after }] of [...pairs].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (gone?.aborted) break
     if (work?.due) await work.rest()
     if (wanted === undefined && before && before.version !== '' && before.version === after?.version) continue
+    if (looked === MAX_COMPARED || groups.comparedBytes >= MAX_COMPARED_BYTES) {
+      more++
+      continue
+    }
     const { namespace, name, group, resource } = parseObjectKey(key)
     const place = { namespace, name }
     if (!(await mayGet((after ?? before)!.resource, place))) {
       hidden++
       continue
     }
-    if (looked++ === MAX_COMPARED) {
-      more = pairs.size - looked - hidden
-      break
-    }
+    looked++
     const [then, now] = [await before?.read(), await after?.read()]
     const body = now ?? then
     if (!body) continue
@@ -88,11 +90,11 @@ export async function previewRevisions(deps: PreviewRevisionsDeps, request: Revi
 /** Rows of the revisions, by the object's key. */
 async function storedPairs(
   api: SpaceClient,
-  { placement, from, to, work }: RevisionsRequest,
-  wanted: readonly string[] | undefined,
+  { placement, from, to, gone, work }: RevisionsRequest,
+  wanted: ReadonlySet<string> | undefined,
 ): Promise<Map<string, Pair>> {
-  const uids = new Set<string>()
-  for (const number of [from, to]) if (number) uids.add(await uidOf(api, placement, number))
+  const uidAt = async (number = 0) => (number === 0 ? undefined : await uidOf(api, placement, number))
+  const [before, after] = [await uidAt(from), await uidAt(to)]
   const labelSelector = `${PLACEMENT_LABEL}=${placementLabel(placement)}`
   const pairs = new Map<string, Pair>()
   let rest: string | undefined
@@ -101,17 +103,19 @@ async function storedPairs(
     const page = await api.list(PLACEMENT_CONTENTS, options)
     for (const { metadata, spec } of page.items) {
       const key = str(spec, 'key')
-      if (!uids.has(str(spec, 'placementUID')) || wanted?.includes(key) === false) continue
+      if (wanted?.has(key) === false) continue
       // Locations of an inventory are no objects of this space
-      if (str(spec, 'resource', 'resource') === LOCATIONS.resource) continue
-      const [isBefore, isAfter] = [isIn(spec, from), to !== undefined && isIn(spec, to)]
+      const { group, resource } = record(spec, 'resource')
+      if (group === LOCATIONS.group && resource === LOCATIONS.resource) continue
+      const uid = str(spec, 'placementUID')
+      const [isBefore, isAfter] = [uid === before && isIn(spec, from), uid === after && isIn(spec, to ?? 0)]
       if (!isBefore && !isAfter) continue
       const side = sideOf(api, metadata.name ?? '', spec)
       pairs.set(key, { ...pairs.get(key), ...(isBefore && { before: side }), ...(isAfter && { after: side }) })
     }
     rest = page.continue
     if (work?.due) await work.rest()
-  } while (rest)
+  } while (rest && !gone?.aborted)
   return pairs
 }
 
@@ -149,7 +153,7 @@ function sideOf(api: SpaceClient, name: string, spec: unknown): Side {
 interface Present {
   readonly api: SpaceClient
   readonly pairs: Map<string, Pair>
-  readonly wanted: readonly string[] | undefined
+  readonly wanted: ReadonlySet<string> | undefined
 }
 
 /** The objects as they are now: those of the question, else all that the placement selects. */

@@ -1,13 +1,23 @@
 // The difference of two revisions of a placement, and of one and the present, for those who may get the objects.
 import t from 'tap'
-import type { GroupVersionResource } from '../../../../src/apimachinery/object.ts'
-import type { RevisionsWish } from '../../../../src/placement/desks/comparedRevisions.ts'
-import type { ObjectPreview } from '../../../../src/placement/desks/placementPreview.ts'
+import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
+import type { Client } from '../../../../src/client/client.ts'
+import { previewRevisions } from '../../../../src/controllers/placement/preview/previewRevisions.ts'
+import {
+  MAX_COMPARED,
+  MAX_COMPARED_BYTES,
+  type RevisionsWish,
+} from '../../../../src/placement/desks/comparedRevisions.ts'
+import type { ObjectPreview, RevisionsRequest } from '../../../../src/placement/desks/placementPreview.ts'
+import { objectKey } from '../../../../src/placement/words/names.ts'
 import {
   CUSTOMIZER_ANNOTATION,
   CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  EXECUTING_COUNT_ANNOTATION,
   EXPAND_ANNOTATION,
   LOCATIONS,
+  PLACEMENT_CONTENTS,
 } from '../../../../src/placement/words/placement.ts'
 import { ONE_BY_ONE, rolloutWorld } from '../rollout/rolloutWorld.ts'
 import { ALL_MAPS, configMap, MAPS } from '../translatorWorld.ts'
@@ -123,4 +133,70 @@ t.test("Locations that a revision keeps are the inventory's, and not shown", asy
   await relabel('y')
   t.strictSame(shown(await compare({ from: 2, to: 3 })), [])
   t.strictSame(shown(await compare({ from: 2 })), [])
+})
+
+t.test('a note of the center on an object is no difference', async t => {
+  const { compare, wds, server, pass } = await scene(t)
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { wantSingletonReportedState: true } })
+  await wds.delete(EDGE_PLACEMENTS, { name: 'beside' })
+  await pass(3000)
+  const { annotations = {} } = server.peek('wds1', MAPS, 'page', 'commonstuff')!.metadata
+  t.ok(annotations[EXECUTING_COUNT_ANNOTATION])
+  t.strictSame(shown(await compare({ from: 1 })), [])
+})
+
+/** Revision 1 has these objects, and before it there was nothing. */
+async function compareStored(
+  resource: GroupVersionResource,
+  objects: readonly KubeObject[],
+  more: Partial<RevisionsRequest> = {},
+) {
+  const specs = objects.map(object => ({
+    placementUID: 'u',
+    key: objectKey(resource, '', object.metadata.name!),
+    from: 1,
+    resource,
+    object,
+  }))
+  let reads = 0
+  const api = {
+    list: async () => ({ items: specs.map((spec, i) => ({ metadata: { name: String(i) }, spec })) }),
+    get: async ({ resource: of }: GroupVersionResource, { name }: { name: string }) => {
+      if (of !== PLACEMENT_CONTENTS.resource) return { spec: { placement: 'ep', placementUID: 'u' } }
+      reads++
+      return { spec: specs[Number(name)] }
+    },
+  }
+  const client = { in: () => api } as unknown as Client
+  const deps = { client, join: { workload: () => t.fail() as never }, knows: () => true }
+  const wish = { space: 's', placement: 'ep', from: 0, to: 1, mayGet: everything, ...more }
+  return { ...(await previewRevisions(deps, wish)), reads: () => reads }
+}
+const KIND = { group: 'acme.io', version: 'v1', resource: 'parts' }
+const part = (i: number, fields: object = {}): KubeObject => ({
+  ...{ apiVersion: 'acme.io/v1', kind: 'Part' },
+  metadata: { name: `p${i}`, resourceVersion: String(i + 1) },
+  ...fields,
+})
+const parts = (count: number, fields: object = {}) => Array.from({ length: count }, (_, i) => part(i, fields))
+
+t.test('objects beyond the bounds of a comparison are counted, each once', async t => {
+  const found = await compareStored(KIND, parts(MAX_COMPARED + 1))
+  t.equal(found.objects.length, MAX_COMPARED)
+  t.match(found, { more: 1, hidden: undefined })
+  const refused = await compareStored(KIND, parts(MAX_COMPARED + 3), { mayGet: async (_, { name }) => name !== 'p0' })
+  t.match(refused, { more: 2, hidden: 1 })
+  const large = await compareStored(KIND, parts(70, { spec: { text: 'x'.repeat(MAX_COMPARED_BYTES / 64) } }))
+  t.equal(large.objects.length, 64)
+  t.match(large, { more: 6 })
+})
+
+t.test('objects of a kind that is called as Locations are shown', async t => {
+  const { objects } = await compareStored({ ...KIND, resource: 'locations' }, parts(1))
+  t.match(objects, [{ group: 'acme.io', resource: 'locations', name: 'p0' }])
+})
+
+t.test('nothing is read for those who have gone', async t => {
+  const found = await compareStored(KIND, parts(3), { gone: AbortSignal.abort() })
+  t.equal(found.reads(), 0)
 })
