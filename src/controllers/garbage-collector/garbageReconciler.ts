@@ -3,12 +3,13 @@
  * let it go. Every decision rests on live reads; what is written is bound to the version that was read.
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
-import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject, type OwnerReference } from '../../apimachinery/object.ts'
 import { atMost } from '../../client/atMost.ts'
 import type { Client, DeleteOptions } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { PLACEMENT_CONTENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { type DependencyGraph, FOREGROUND, type GraphListener, ORPHAN, refId } from './dependencyGraph.ts'
 import type { OwnerReader, OwnerState } from './ownerReader.ts'
@@ -26,6 +27,11 @@ interface GarbageDeps extends Pick<GraphListener, 'wakeAll'> {
 
 /** Owners of an object that are looked for at the same time. */
 const OWNERS_AT_ONCE = 16
+
+/** They may hold Secrets and no user can delete them, so they go with their EdgePlacement however it is deleted. */
+const OF_PLACEMENT: ReadonlySet<string> = new Set(
+  [PLACEMENT_REVISIONS, PLACEMENT_CONTENTS, PLACEMENT_ROLLOUTS].map(groupResourceName),
+)
 
 export class GarbageReconciler {
   readonly #client: Client
@@ -66,7 +72,8 @@ export class GarbageReconciler {
     const { uid = '', finalizers = [] } = object.metadata
     if (!this.#graph.knowsDependentsOf(ref.space, uid)) return {}
     if (finalizers.includes(ORPHAN)) {
-      for (const dependent of this.#graph.dependentsOf(ref.space, uid)) await this.#disown(dependent.ref, uid)
+      for (const dependent of this.#graph.dependentsOf(ref.space, uid))
+        if (!OF_PLACEMENT.has(groupResourceName(dependent.ref.resource))) await this.#disown(dependent.ref, uid)
       await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== ORPHAN) })
     } else if (finalizers.includes(FOREGROUND)) {
       if (this.#graph.isHeldUp(ref.space, uid)) this.#graph.askBlocking(ref.space, uid)

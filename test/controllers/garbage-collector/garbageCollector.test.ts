@@ -192,6 +192,20 @@ t.test('orphan: dependents stay and forget the owner', async t => {
   t.strictSame(left.metadata.ownerReferences, [])
 })
 
+t.test('orphan: contents of revisions go with their EdgePlacement all the same', async t => {
+  const server = new FakeServer()
+  const contents = kind('edge.kubestellar.io', 'placementcontents', 'PlacementContent')
+  server.kinds.push(contents)
+  const owner = await make(server, deployments, 'd')
+  await make(server, contents, 'secret', { owners: [owner] })
+  const { quiet } = collect(t, server)
+  await quiet()
+  await server.in('s').delete(deployments, at('d'), { propagationPolicy: 'Orphan' })
+  await until(() => server.names('s', deployments).length === 0, 'the owner goes')
+  await quiet()
+  t.strictSame(server.names('s', contents), [])
+})
+
 t.test('cycles of any length end, whichever way they are deleted', async t => {
   for (const length of [1, 2, 3, 5]) {
     for (const propagationPolicy of ['Foreground', 'Background'] as const) {
