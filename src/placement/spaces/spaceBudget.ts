@@ -3,7 +3,15 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { formatQuantity, parseQuantity, QUANTITY_SHAPE_MESSAGE, quantityValue } from '../../apimachinery/quantity.ts'
 import { CRDS, LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
-import { EDGE_PLACEMENTS, LOCATIONS, PLACEMENT_CONTENTS, SLICES, SYNC_TARGETS } from '../words/placement.ts'
+import {
+  EDGE_PLACEMENTS,
+  LOCATIONS,
+  PLACEMENT_CONTENTS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../words/placement.ts'
 
 /** Absent: as much as the server can hold. */
 export interface SpaceBudget {
@@ -110,6 +118,8 @@ export function weightOf({ group, resource }: GroupResource): Weight {
 const OF_SERVER: readonly GroupResource[] = [
   SLICES,
   PLACEMENT_CONTENTS,
+  PLACEMENT_REVISIONS,
+  PLACEMENT_ROLLOUTS,
   LOGICAL_CLUSTERS,
   { group: 'coordination.k8s.io', resource: 'leases' },
   { group: '', resource: 'events' },

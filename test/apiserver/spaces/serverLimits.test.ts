@@ -61,6 +61,8 @@ t.test('who needs room for more than one object, or for a space, is refused earl
   t.equal(refused('workspaces', 'tenancy.kcp.io', { objects: 0, spaces: 10 }, true), 'spaces', 'in the root, too')
   t.equal(refused('clusterrolebindings', 'rbac.authorization.k8s.io', { objects: 100, spaces: 10 }, true), undefined)
   t.equal(refused('singleplacementslices', EDGE_GROUP, { objects: 100, spaces: 10 }), undefined)
+  for (const resource of ['placementcontents', 'placementrevisions', 'placementrollouts'])
+    t.equal(refused(resource, EDGE_GROUP, { objects: 100, spaces: 10 }), undefined, 'an edit of a staged placement')
   t.equal(refused('singleplacementslices', 'example.com', { objects: 100, spaces: 10 }), 'objects')
 })
 
