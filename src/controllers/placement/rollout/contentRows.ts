@@ -56,6 +56,13 @@ export class ContentRows {
     for (const rows of this.#rows.values()) yield* rows
   }
 
+  /** Keys of all objects of all revisions. */
+  objectKeys(): readonly string[] {
+    const keys: string[] = []
+    for (const [key, rows] of this.#rows) if (rows[0]?.fact) keys.push(key)
+    return keys
+  }
+
   at(key: string, revision: number): ContentRow | undefined {
     return this.#rows.get(key)?.find(row => isIn(row, revision))
   }
@@ -80,6 +87,11 @@ export class ContentRows {
     for (const { reads } of this.in(revision)) for (const name of reads) names.add(name)
     this.#reads.set(revision, names)
     return names
+  }
+
+  /** Names that any revision reads. */
+  get readsOfAny(): ReadonlySet<string> {
+    return new Set([...this.all()].flatMap(({ reads }) => reads))
   }
 
   *in(revision: number): Generator<ContentRow> {

@@ -30,18 +30,31 @@ export function locationReads(object: KubeObject): readonly string[] {
   return [...names]
 }
 
-/** A Location as contents of revisions keep it. */
-export function keptLocation({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name = '', resourceVersion = '', labels = {}, annotations = {} } = metadata
-  const { [LAST_APPLIED_ANNOTATION]: _, ...others } = annotations
-  return { apiVersion, kind, metadata: { name, resourceVersion, labels, annotations: others } }
+/**
+ * A Location as contents of revisions keep it: with the labels and annotations that they read. The inventory writes these, and the space
+ * of the placement has to hold them.
+ */
+export function keptLocation({ apiVersion, kind, metadata }: KubeObject, names: ReadonlySet<string>): KubeObject {
+  const { name = '', resourceVersion = '', labels, annotations } = metadata
+  const read = (all: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => isRead(key, names)))
+  return { apiVersion, kind, metadata: { name, resourceVersion, labels: read(labels), annotations: read(annotations) } }
 }
 
+/** From so many names on the Location is searched for them: an object may have a hundred thousand. */
+const MANY = 100
+
 /** Whether a Location, and as it was kept, are the same to whatever reads these names. */
-export function readsAlike(a: KubeObject, now: KubeObject, names: Iterable<string>): boolean {
-  const b = keptLocation(now)
-  for (const name of names)
-    for (const field of ['labels', 'annotations'] as const)
-      if (a.metadata[field]?.[name] !== b.metadata[field]?.[name]) return false
+export function readsAlike(kept: KubeObject, now: KubeObject, names: ReadonlySet<string>): boolean {
+  for (const field of ['labels', 'annotations'] as const) {
+    const [a, b] = [kept.metadata[field] ?? {}, now.metadata[field] ?? {}]
+    for (const name of names.size < MANY ? names : Object.keys({ ...a, ...b }))
+      if (a[name] !== b[name] && isRead(name, names)) return false
+  }
   return true
+}
+
+/** No object reads what kubectl notes. */
+function isRead(name: string, names: ReadonlySet<string>): boolean {
+  return names.has(name) && name !== LAST_APPLIED_ANNOTATION
 }

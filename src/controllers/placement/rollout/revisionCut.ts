@@ -71,14 +71,15 @@ export async function cutRevision(
   const changed = new Map(contents.map(({ key, object }) => [key, locationReads(object)]))
   const names = new Set<string>()
   for (const key of kept) for (const name of changed.get(key) ?? rows.at(key, rows.newest)?.reads ?? []) names.add(name)
+  const isMoreRead = !names.isSubsetOf(rows.reads(rows.newest))
   const before = [...rows.in(rows.newest)]
   const there = before.some(({ location }) => location) ? locations() : new Map<string, KubeObject>()
   for (const { key, location } of before) {
     if (!location) continue
-    kept.add(key)
     const now = there.get(key)
-    // a destination that left makes no revision
-    if (now && !readsAlike(location, now, names)) contents.push(locationContent(key, now))
+    // a destination that left makes no revision, and is kept without names that nothing read then
+    if (now || !isMoreRead) kept.add(key)
+    if (now && !readsAlike(location, now, names)) contents.push(locationContent(key, now, names))
   }
   const closed = before.filter(({ key }) => !kept.has(key))
   // a first revision without objects is one, too: it is rolled out at once, and the next one says what came
@@ -86,8 +87,9 @@ export async function cutRevision(
   return { contents, closed, objects, by: newestManager(contents) }
 }
 
-export function locationContent(key: string, location: KubeObject): NewContent {
-  const object = keptLocation(location)
+/** `names`: labels and annotations of it that are read. */
+export function locationContent(key: string, location: KubeObject, names: ReadonlySet<string>): NewContent {
+  const object = keptLocation(location, names)
   return { key, resource: LOCATIONS, implied: false, object, digest: digestOf(object) }
 }
 

@@ -70,7 +70,7 @@ export class RevisionMaker {
       if (kept && !readsAlike(kept, location, names) && placement.dueAtMs === undefined) placement.edited()
       if (kept) continue
       const from = rows.last(key)?.until ?? rows.revisions[0]!
-      added.set(from, [...(added.get(from) ?? []), locationContent(key, location)])
+      added.set(from, [...(added.get(from) ?? []), locationContent(key, location, rows.readsOfAny)])
     }
     await this.#stored(placement, async () => {
       for (const [from, contents] of added) await this.#deps.store.add(id, rows, contents, from)
