@@ -16,6 +16,9 @@ export interface PendingChangesDeps {
   now?: () => number
 }
 
+/** Names of copies that left, which are kept until a cluster has looked at them: it may be away for long. */
+const MOST_DEPARTED = 10_000
+
 export class PendingChanges {
   readonly #left: (key: string) => void
   readonly #timings: CopyTimings | undefined
@@ -33,6 +36,8 @@ export class PendingChanges {
   #pendingMarks = 0
   /** Copies that left the mailbox since its syncer had last looked at all such, and the revision of the newest. */
   #removed = { copies: 0, revision: 0 }
+  /** Keys of these, up to a bound. */
+  readonly #departed = new Set<string>()
 
   constructor({ left = () => {}, timings, now = () => 0 }: PendingChangesDeps = {}) {
     this.#left = left
@@ -115,6 +120,7 @@ export class PendingChanges {
   gone(key: string, revision: number): void {
     this.#seqs.delete(key)
     this.#removed = { copies: this.#removed.copies + 1, revision: Math.max(this.#removed.revision, revision) }
+    if (this.#departed.size < MOST_DEPARTED) this.#departed.add(key)
     this.#timings?.gone(key)
   }
 
@@ -124,7 +130,10 @@ export class PendingChanges {
    */
   processed(revision: number, isInDoubt: (key: string) => boolean = () => false): void {
     this.#timings?.lookAgain(isInDoubt)
-    if (revision >= this.#removed.revision) this.#removed = { copies: 0, revision: 0 }
+    if (revision >= this.#removed.revision) {
+      this.#removed = { copies: 0, revision: 0 }
+      this.#departed.clear()
+    }
     for (const [key, seq] of this.#seqs) {
       if (seq > revision) return
       this.#seqs.delete(key)
@@ -166,6 +175,11 @@ export class PendingChanges {
 
   get unprocessed(): number {
     return this.#seqs.size
+  }
+
+  /** Whether the cluster may still hold a copy that left the mailbox. */
+  hasDeparted(key: string): boolean {
+    return this.#departed.has(key) || this.#departed.size === MOST_DEPARTED
   }
 
   /** Copies that left the mailbox and that the cluster may still hold, at most. */

@@ -99,10 +99,11 @@ function holdsFormer(
   { space, mailbox, content, former }: ClusterQuestion,
   { join }: ClusterContentDeps,
 ) {
-  if (known.changes.removed > 0) return true
-  for (const key of former)
-    if (!content.get(key) && known.copies.has(key) && known.ownerOf(key) === space && !join.brings(space, mailbox, key))
-      return true
+  for (const key of former) {
+    if (content.get(key)) continue
+    if (known.changes.hasDeparted(key)) return true
+    if (known.copies.has(key) && known.ownerOf(key) === space && !join.brings(space, mailbox, key)) return true
+  }
   return false
 }
 

@@ -60,6 +60,8 @@ export class RolloutRunner {
     placement.rolledBack.delete(revision)
     // nobody waits for an approval or a window on the way back to what has passed them
     const isReturn = revision < (before?.revision ?? 0) && placement.approved.has(revision)
+    // with type All groups and windows have no effect
+    const isGated = !isReturn && placement.strategy.type !== 'All'
     const spec = {
       placement: id.name,
       placementUID: id.uid,
@@ -69,7 +71,7 @@ export class RolloutRunner {
       from: isDone ? revision : finished,
       by: rows.authorOf(revision),
       at,
-      ...(written !== undefined && { strategy: isReturn ? withoutGates(written) : written }),
+      ...(written !== undefined && { strategy: isGated ? written : withoutGates(written) }),
       ...(isWayBack && { urgent: true }),
     }
     const object = await store.beginRollout(id, spec)
@@ -156,7 +158,7 @@ export class RolloutRunner {
   ): SeenCluster[] {
     const { labels, pathOf, look } = this.#deps
     const { space } = placement.id
-    const former = [...placement.content(rollout.from).revisedKeys()]
+    const former = placement.rows.objectKeys()
     const seen: SeenCluster[] = []
     for (const [mailbox, several] of ways) {
       const way = several[0]!

@@ -237,7 +237,7 @@ export class Rollouts {
   /** No revision is staged any more: all destinations read the live content. */
   async #goLive(placement: StagedPlacement): Promise<void> {
     const { join, store } = this.#deps
-    const { id, rollout, written } = placement
+    const { id, rollout } = placement
     if (placement.isStaged) {
       if (rollout) {
         const message = 'spec.rolloutStrategy stages nothing any more: all clusters get the newest content'
@@ -250,7 +250,8 @@ export class Rollouts {
       placement.rollout = undefined
       this.#placements.rests(placement)
     }
-    if (written !== undefined) return
+    // a strategy may have come back meanwhile
+    if (placement.written !== undefined) return
     this.forget(id.space, id.name)
     join.unstage(id.space, id.name)
   }

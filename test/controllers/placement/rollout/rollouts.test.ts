@@ -1114,3 +1114,96 @@ t.test(
     t.equal(states(3, 'late').rollout, 'Done')
   },
 )
+
+t.test('a strategy that comes back while the end of the one before is written stages the next edit', async t => {
+  const { server, wds, edit, pass, held } = await placed(t)
+  const strategy = (rolloutStrategy: unknown) =>
+    wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  let back: Promise<unknown> | undefined
+  server.refuse = (_, verb, { resource }) => {
+    if (resource !== 'placementrollouts' || verb !== 'status') return
+    server.refuse = () => {}
+    back = strategy(ONE_BY_ONE)
+  }
+  await strategy(null)
+  await pass(5000)
+  t.ok(back)
+  await back
+  await pass(5000)
+  await edit('page', '2')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+})
+
+t.test('what other placements take from a cluster does not begin its watch anew', async t => {
+  const { wds, server, make, place, edit, pass, report, states } = await rolloutWorld(t)
+  const only = (name: string) => ({ downsync: [{ ...ALL_MAPS.downsync[0], objectNames: [name] }] })
+  await report('florin')
+  await make('page', '1')
+  await make('side', '1')
+  await place('plain', only('side'), 'florin')
+  const progressive = { maxConcurrency: 1, minSuccessTime: '20s' }
+  await place('ep', { ...only('page'), rolloutStrategy: { type: 'Progressive', progressive } }, 'florin')
+  await pass(3000)
+  await report('florin')
+  await pass(21_000)
+  t.equal(states(1).rollout, 'Done')
+  await edit('page', '2')
+  await pass(3000)
+  await report('florin')
+  await pass(10_000)
+  t.equal(states(2).florin, 'Waiting')
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'side' })
+  await server.quiet()
+  await pass(1000)
+  t.equal(states(2).florin, 'Waiting')
+  await report('florin')
+  await pass(10_000)
+  t.equal(states(2).florin, 'Done')
+})
+
+t.test('a pin of a placement of type All waits for no group or window, over a restart, too', async t => {
+  const decisionGroups = [{ groupName: 'all', locationSelector: {}, approval: true }]
+  const { wds, edit, pass, report, restart, held } = await placed(t)
+  const rolloutStrategy = { type: 'All', progressive: null, decisionGroups }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+  await pass(3000)
+  await edit('page', '2')
+  await pass(5000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  await restart(async () => {})
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: true } })
+  await pass(3000)
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+})
+
+t.test('revisions keep of a Location what they read, also of one that left before more was read', async t => {
+  const { server, wds, label, pass, report, held } = await zoned(t)
+  await label('florin', { tier: 't1', secret: 'x' })
+  await label('guilder', { tier: 't2', secret: 'x' })
+  const kept = () =>
+    server
+      .names('wds1', PLACEMENT_CONTENTS)
+      .map(name => at(server.peek('wds1', PLACEMENT_CONTENTS, name)?.spec, 'object'))
+      .filter(object => at(object, 'kind') === 'Location')
+      .map(object => at(object, 'metadata', 'labels'))
+  t.same(kept(), [{ zone: 'f1' }, { zone: 'g1' }])
+  await wds.update(SLICES, slice('ep', 'florin'))
+  await pass(3000)
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'page' }, 'merge', { data: { a: '%(zone) %(tier)' } })
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  t.equal(held('florin'), 'f1 t1')
+  await wds.update(SLICES, slice('ep', 'florin', 'guilder'))
+  await pass(500)
+  t.equal(held('guilder'), 'g1 t2')
+  await pass(3000)
+  t.same(kept().length, 4, 'no further revision')
+})
