@@ -10,6 +10,7 @@ import {
   STAGES,
   type SummaryFigures,
 } from '../../placement/desks/carryFigures.ts'
+import { ROLLOUT_STATES } from '../../placement/rollout/rolloutStates.ts'
 import type { Metric, Samples } from './metric.ts'
 
 export const CLUSTERS_SHOWN = 20
@@ -70,7 +71,7 @@ export class CarryBoard implements FigureDesk {
         name: 'orrery_rollouts',
         help: 'EdgePlacements with staged revisions, by the state of their newest rollout.',
         type: 'gauge',
-        labels: { state: [] },
+        labels: { state: ROLLOUT_STATES },
         samples: () => Object.entries(this.#figures?.rollouts() ?? {}).map(([state, count]) => [{ state }, count]),
       },
       {

@@ -1,5 +1,6 @@
 /** How controllers and what is placed get on, in numbers: what the server's metrics tell of it, and where whoever knows makes itself known. */
 import type { Distribution } from '../../apimachinery/distribution.ts'
+import type { RolloutState } from '../rollout/rolloutStates.ts'
 
 /** Each begins where the one before ends, the first where an object is written; what is returned, where a copy is. */
 export const STAGE_TEXTS = {
@@ -35,7 +36,7 @@ export interface CarryFigures {
   lagging(most: number): readonly LaggingCluster[]
   summaries(): SummaryFigures
   /** Placements with staged revisions, by the state of their newest rollout. */
-  rollouts(): Readonly<Record<string, number>>
+  rollouts(): Readonly<Partial<Record<RolloutState, number>>>
 }
 
 /** Since the start. */

@@ -1,20 +1,9 @@
 /** One rollout as the center keeps it: its PlacementRollout, read and written. Times are by the center's clock. */
 import { at, num, records, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { RolloutState } from '../../../placement/rollout/rolloutStates.ts'
 import type { ClusterState, ContentState } from '../../../placement/rollout/step.ts'
 import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
-
-export const ROLLOUT_STATES = [
-  'Running',
-  'Waiting',
-  'Paused',
-  'Stuck',
-  'Failed',
-  'Done',
-  'RolledBack',
-  'Superseded',
-] as const
-export type RolloutState = (typeof ROLLOUT_STATES)[number]
 
 /** Reason of a superseded rollout after which all clusters read the live content. */
 export const NOT_STAGED = 'NotStaged'

@@ -3,10 +3,11 @@
  * status. Pure: nothing of a placement changes here.
  */
 import { shortened } from '../../../apimachinery/shortened.ts'
+import type { RolloutState } from '../../../placement/rollout/rolloutStates.ts'
 import type { ClusterFacts, RolloutFacts, Step } from '../../../placement/rollout/step.ts'
 import { step } from '../../../placement/rollout/step.ts'
 import type { ClusterContent } from './clusterContent.ts'
-import type { Rollout, RolloutCluster, RolloutState } from './rollout.ts'
+import type { Rollout, RolloutCluster } from './rollout.ts'
 
 /** A destination at the time of a step. */
 export interface Sight {

@@ -1,12 +1,8 @@
 /** Stored rollouts, as a server that starts reads them. */
 import t from 'tap'
-import {
-  NOT_STAGED,
-  type Rollout,
-  type RolloutState,
-  rolloutOf,
-} from '../../../../src/controllers/placement/rollout/rollout.ts'
+import { NOT_STAGED, type Rollout, rolloutOf } from '../../../../src/controllers/placement/rollout/rollout.ts'
 import { storedState } from '../../../../src/controllers/placement/rollout/storedRollouts.ts'
+import type { RolloutState } from '../../../../src/placement/rollout/rolloutStates.ts'
 
 type Row = readonly [key: string, revision: number, state: string]
 
