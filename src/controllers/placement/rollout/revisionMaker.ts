@@ -45,6 +45,7 @@ export class RevisionMaker {
       placement.problem = undefined
     } finally {
       placement.isCutting = false
+      placement.isUnsure = false
       tasks.report(id.space, id.name)
     }
     const { rows } = placement

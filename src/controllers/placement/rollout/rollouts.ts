@@ -39,8 +39,8 @@ const NEVER = Number.POSITIVE_INFINITY
 const ALL: RolloutStrategy = readStrategy(undefined).strategy!
 
 export interface RolloutReport extends Pick<Rollout, 'state' | 'reason' | 'message' | 'revision'> {
-  /** Edits are in no revision yet. */
-  readonly isDirty: boolean
+  /** Edits are in no revision yet; `unknown`: a start looks for such. */
+  readonly isDirty: boolean | 'unknown'
   readonly pinned: number | undefined
 }
 
@@ -115,7 +115,8 @@ export class Rollouts {
   of(space: string, name: string): RolloutReport | undefined {
     const placement = this.#placements.get(space, name)
     if (!placement || !(placement.isStaged || placement.strategy.type !== 'All')) return undefined
-    const { rollout, isDirty, pinned, rows, problem, failed } = placement
+    const { rollout, pinned, rows, problem, failed } = placement
+    const isDirty = placement.isUnsure ? 'unknown' : placement.isDirty
     const { state = 'Done', reason = '', message = '', revision = rows.newest } = rollout ?? {}
     if (problem !== undefined)
       return { state: 'Waiting', reason: 'RevisionNotStored', message: problem, revision, isDirty: true, pinned }

@@ -56,6 +56,8 @@ export class StagedPlacement implements StagedContent {
   isStale = false
   /** Whether a revision of its edits is being made. */
   isCutting = false
+  /** Whether it was edited before this run is not known yet. */
+  isUnsure = false
   /** When it was last looked at. */
   lookedAtMs = Number.NEGATIVE_INFINITY
   /** Mailboxes of which something changed since their content was last looked at. */
@@ -155,6 +157,7 @@ export class StagedPlacement implements StagedContent {
     const isWhole = [...used].every(revision => revision === 0 || rows.isWhole(revision))
     this.isStaged = rollout !== undefined && isWhole
     if (!this.isStaged) return false
+    this.isUnsure = true
     for (const [mailbox, revision] of revisions ?? []) this.#has.set(mailbox, revision)
     return revisions !== undefined
   }

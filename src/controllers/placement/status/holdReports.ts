@@ -81,8 +81,18 @@ export class HoldReports {
     const holds = [...held, ...known, waits].filter(
       ({ type, status }) => status === 'True' || conditionOf(placement, type),
     )
-    const rollout = this.#deps.rollout(space, name)
-    return rollout || conditionOf(placement, ROLLED_OUT) ? [...holds, rolloutCondition(placement, rollout)] : holds
+    const rolledOut = isKnown ? this.#rolledOut(space, placement) : undefined
+    return rolledOut ? [...holds, rolledOut] : holds
+  }
+
+  /** Whether a start still looks for edits of before. */
+  isOpening(space: string, name: string): boolean {
+    return this.#deps.rollout(space, name)?.isDirty === 'unknown'
+  }
+
+  #rolledOut(space: string, placement: KubeObject): Condition | undefined {
+    const rollout = this.#deps.rollout(space, placement.metadata.name ?? '')
+    return rollout || conditionOf(placement, ROLLED_OUT) ? rolloutCondition(placement, rollout) : undefined
   }
 
   /** Records an Event and logs where a condition turned. Call it after the write. @param before the placement before the write */

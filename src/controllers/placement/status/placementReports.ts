@@ -47,7 +47,7 @@ export interface PlacementReportsDeps {
     isUncertain(space: string): boolean
   }
   /** Holds, pauses and intakes, which are reported beside the outcome. */
-  holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
+  holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported' | 'isOpening'>
   retained: Pick<RetainedCopies, 'behindPauseOf'>
   /** Why objects have no status although the placement asks for it. */
   withheld: Pick<WithheldStatuses, 'of'>
@@ -300,9 +300,9 @@ export class PlacementReports {
 
   /** Whether an earlier run may have found reasons that this one has not looked for yet. */
   #isOpening(space: string, name: string, ways: Ways): boolean {
-    const { join, due, isUnread, outcomes } = this.#deps
+    const { join, due, holds, isUnread, outcomes } = this.#deps
     if (this.#whole.has(`${space} ${name}`)) return false
-    if (due.isDue(space, name) || !outcomes.isNamed(space)) return true
+    if (due.isDue(space, name) || holds.isOpening(space, name) || !outcomes.isNamed(space)) return true
     const workload = join.workload(space)
     for (const mailbox of ways.keys()) {
       if (isUnread(mailbox) || !outcomes.isNamed(mailbox)) return true

@@ -16,22 +16,25 @@ const ROLLED_BACK = 'RolledBack'
 /** States of a rollout that did not reach its end, and goes nowhere by itself. */
 const ENDED: ReadonlySet<string> = new Set(['Failed', ROLLED_BACK])
 
-/** @param report `undefined`: its edits reach all clusters at once */
-export function rolloutCondition({ metadata: { name } }: KubeObject, report: RolloutReport | undefined): Condition {
+/** `undefined`: it stays as it was. @param report `undefined`: its edits reach all clusters at once */
+export function rolloutCondition(
+  { metadata: { name } }: KubeObject,
+  report: RolloutReport | undefined,
+): Condition | undefined {
   const type = ROLLED_OUT
   if (!report) return { type, status: 'True', reason: NOT_STAGED, message: '' }
   const { state, reason, message, revision, isDirty, pinned } = report
   const at = `revision ${revision}`
   const said = message === '' ? at : `${at}: ${message}`
-  const next = 'its edits make a revision once there are no more of them for a while'
-  if (isDirty && ENDED.has(state)) return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
+  if (isDirty && (ENDED.has(state) || (state === DONE && pinned === undefined))) {
+    if (isDirty === 'unknown') return undefined
+    const next = 'its edits make a revision once there are no more of them for a while'
+    return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
+  }
   if (state !== DONE) return { type, status: 'False', reason: reason || state, message: said }
   if (pinned !== undefined) {
     const remedy = `kubectl kubestellar rollout unpin ${name} lets later edits come to the clusters`
     return { type, status: 'False', reason: PINNED, message: `${at} is pinned; ${remedy}` }
-  }
-  if (isDirty) {
-    return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
   }
   return { type, status: 'True', reason: DONE, message: said }
 }

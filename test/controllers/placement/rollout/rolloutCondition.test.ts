@@ -2,6 +2,7 @@
 import t from 'tap'
 import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
+import { HoldReports, type HoldReportsDeps } from '../../../../src/controllers/placement/status/holdReports.ts'
 import { rolloutCondition, rolloutEvent } from '../../../../src/controllers/placement/status/rolloutCondition.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../../src/placement/words/placement.ts'
 import { namespace } from '../../../support/scene.ts'
@@ -105,4 +106,55 @@ t.test('a placement that stages and one that does not', async t => {
   const events = server.names('wds1', EVENTS)
   for (const reason of ['rolloutprogressing', 'rolloutdone', 'rolloutfailed', 'revisionpinned'])
     t.equal(events.filter(name => name.startsWith(`default/${reason}.`)).length, 1, reason)
+})
+
+t.test('a restart turns the condition not even for a moment, and records no Event', async t => {
+  const { make, place, pass, report, edit, restart, wds, server } = await rolloutWorld(t)
+  await wds.create(NAMESPACES, namespace('default'))
+  await report('florin')
+  await make('page', '1')
+  await place('ep', { rolloutStrategy: ONE_BY_ONE }, 'florin')
+  await pass(3000)
+  await report('florin')
+  await pass(5000)
+  const stored = () => server.peek('wds1', EDGE_PLACEMENTS, 'ep')!
+  const condition = () => conditionOf(stored(), 'RolledOut')
+  t.match(condition(), { status: 'True', reason: 'Done' })
+  const [before, events] = [condition(), server.names('wds1', EVENTS)]
+  const followed = async (ms: number): Promise<void> => {
+    for (let i = 0; i < ms; i += 250) {
+      await pass(250)
+      t.strictSame(condition(), before)
+    }
+  }
+  await restart(async () => {})
+  await report('florin')
+  await followed(5000)
+  t.strictSame(server.names('wds1', EVENTS), events)
+  let version = 0
+  await restart(async () => {
+    await edit('page', '2')
+    version = server.revision
+  })
+  await report('florin')
+  await followed(1000)
+  const { observedResourceVersion } = stored().status as { observedResourceVersion?: string }
+  t.ok(Number(observedResourceVersion) < version, 'what was edited meanwhile does not count as rolled out')
+  await pass(3000)
+  t.match(condition(), { status: 'False', reason: 'Progressing', message: /^revision 2/ })
+})
+
+t.test('the condition stays while an intake waits, and it is not known which revisions are staged', t => {
+  const holds = new HoldReports({
+    join: { waysOf: () => undefined, spec: () => undefined },
+    intakes: { messageFor: () => 'it waits' },
+    rollout: () => undefined,
+  } as unknown as HoldReportsDeps)
+  const conditions = [{ type: 'RolledOut', status: 'False', reason: 'Progressing', message: 'revision 3: 1 of 2' }]
+  const stated = holds.conditions('wds1', { ...placement, status: { conditions } }, 'unknown', false)
+  t.strictSame(
+    stated.map(({ type }) => type),
+    ['IntakeWaits'],
+  )
+  t.end()
 })
