@@ -72,6 +72,8 @@ export class Carriage {
   readonly #statusReturn: ReturnStatusDeps
   readonly #upsync: Upsync
   readonly #room: AssociatedRoom
+  /** Whether all that may have room was looked at: until then an earlier run may know more. */
+  #isRoomKnown = false
   /** Only a complete mirror distinguishes leftovers from wanted objects; the end of the syncer ends the wait. */
   readonly #complete = Promise.withResolvers<void>()
   readonly #known = Promise.withResolvers<void>()
@@ -238,7 +240,7 @@ export class Carriage {
     this.#side.start()
     await Promise.all([
       this.#work('down', key => this.#reports.outcomes.looking(key, () => this.#downsync.reconcile(key))),
-      this.#complete.promise.then(() => this.#findLeftovers()),
+      this.#complete.promise.then(() => this.#findLeftovers()).then(() => this.#lookForRoom()),
     ])
   }
 
@@ -279,7 +281,15 @@ export class Carriage {
     return this.feed.isRestored || (!this.#hasSearched && this.feed.wasRestored)
   }
 
-  #associatedStatus(): AssociatedStatus | undefined {
+  async #lookForRoom(): Promise<void> {
+    await this.#side.associates.listed()
+    await this.#queues.up.idle()
+    this.#isRoomKnown = true
+    this.#reports.associatedChanged()
+  }
+
+  #associatedStatus(): AssociatedStatus | 'unknown' | undefined {
+    if (!this.#isRoomKnown) return 'unknown'
     const leftOut = this.#room.report().slice(0, MAX_LEFT_OUT)
     const notAllowed = this.#side.associates.notAllowed.slice(0, MAX_NOT_ALLOWED)
     return leftOut.length + notAllowed.length === 0 ? undefined : { leftOut, notAllowed }

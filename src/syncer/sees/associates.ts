@@ -142,6 +142,11 @@ export class Associates {
     await this.#seen.listAnew()
   }
 
+  /** {@link ClusterWatches.firstLists} */
+  async listed(): Promise<void> {
+    await this.#seen.firstLists()
+  }
+
   /** Kinds that copies ask for and that the syncer may not read in the cluster: its flags or the cluster do not allow it. */
   get notAllowed(): readonly string[] {
     return [...new Set([...this.#refused, ...this.#forbidden])].sort()

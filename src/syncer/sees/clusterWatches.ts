@@ -80,6 +80,11 @@ export class ClusterWatches {
       this.#end(name, watched)
       this.#watched.set(name, this.#start(watched.resource, watched))
     }
+    await this.firstLists()
+  }
+
+  /** Resolves when the first list of each resource is complete, and after a while in any case. */
+  async firstLists(): Promise<void> {
     await Promise.all([...this.#watched.values()].map(({ first }) => first))
   }
 

@@ -1,5 +1,6 @@
 /** The report in the status of SyncerConfig `the-one`: a summary of refusals, and whether the syncer holds still or leaves. Written when it changes. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
@@ -34,8 +35,8 @@ interface ConfigReportDeps {
   logger: Logger
   refusals: Refusals
   orders: () => OrdersReport
-  /** Absent: all that belongs to copies is carried up. */
-  associated: () => AssociatedStatus | undefined
+  /** `undefined`: all that belongs to copies is carried up; `unknown`: not all of it was looked at yet. */
+  associated: () => AssociatedStatus | 'unknown' | undefined
   clock: Clock
 }
 
@@ -105,13 +106,16 @@ export class ConfigReport {
   }
 
   #report(): Report {
-    const { refusals, orders, associated } = this.#deps
+    const { mirror, refusals, orders, associated } = this.#deps
     const { paused = null, leaving = null } = orders()
+    const found = associated()
+    // until all was looked at, an earlier run may know more
+    const known = found === 'unknown' ? at(mirror.get(OWN_CONFIG)?.object.status, 'associated') : found
     return {
       refused: refusals.report() ?? null,
       paused,
       leaving: leaving && { ...UNREPORTED, ...leaving },
-      associated: associated() ?? null,
+      associated: (known as AssociatedStatus | undefined) ?? null,
     }
   }
 }

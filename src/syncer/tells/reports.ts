@@ -34,7 +34,7 @@ interface ReportsDeps {
   /** Position of the mailbox's feed. */
   position: () => FeedPosition | undefined
   orders: () => OrdersReport
-  associated: () => AssociatedStatus | undefined
+  associated: () => AssociatedStatus | 'unknown' | undefined
   compare: LiveAnswersDeps['compare']
   /** The cluster is of another release than it was. */
   onUpgrade: () => void

@@ -5,12 +5,14 @@ import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { type AssociatedAsk, associatedWith } from '../../../src/placement/associated/associated.ts'
 import { associatedStatus, type LeftOutCause } from '../../../src/placement/desks/syncerConfig.ts'
 import { ASSOCIATED_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { startCenter } from '../../support/center.ts'
+import { FILE_LIMIT_MS } from '../../support/patience.ts'
 import { CONFIGS, DEPLOYMENTS } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from '../support/pair.ts'
 import { recordingLogger } from '../support/recordingLogger.ts'
@@ -383,6 +385,29 @@ t.test('over a restart the same objects have room, in whatever order they are lo
     items.map(({ metadata }) => [metadata.name, metadata.uid]),
     ['a', 'b'].map((name, i) => [name, uids[i]]),
   )
+})
+
+t.test('over a restart the count of what has no room stays until all was looked at, and counts anew then', async t => {
+  const c = await clusterFor(t, [{ placement: 'p', kinds: ['pods'], full: true }])
+  const syncer = c.pair.start()
+  const set = await c.set('web-1', await c.deployment('web'))
+  for (const name of ['a', 'b', 'c', 'd']) await c.large(name, set)
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ leftOut: 2 }))
+  await syncer.stop()
+  const after = await center.settled()
+  // lists take their time
+  c.pair.start(undefined, systemClock)
+  await c.pair.cluster.delete(PODS, { namespace: 'app', name: 'd' })
+  await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ leftOut: 1 }))
+  const end = await center.settled()
+  const counts: unknown[] = []
+  const changes = center.client.stream({ space: c.pair.mailboxId, after, signal: AbortSignal.timeout(FILE_LIMIT_MS) })
+  for await (const batch of changes) {
+    for (const { resource, object } of batch.events)
+      if (resource.resource === CONFIGS.resource) counts.push(associatedStatus(object).leftOut[0]?.leftOut)
+    if (batch.revision >= end) break
+  }
+  t.notOk(counts.includes(undefined), JSON.stringify(counts))
 })
 
 t.test(
