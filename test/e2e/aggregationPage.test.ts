@@ -286,7 +286,11 @@ t.test('a server behind a real kube-apiserver', { skip, timeout: FILE_LIMIT_MS }
         const { code, text } = await admin.get(`/api/v1/namespaces/${name}`)
         if (code !== 404) throw new Error(text)
       })
-    t.match((await ground.asHost('api-resources', '--namespaced')).out, /^customizers .* edge.kubestellar.io/m)
+    await eventually(async () => {
+      const { out } = await ground.asHost('api-resources', '--namespaced')
+      if (!/^customizers .* edge.kubestellar.io/m.test(out)) throw new Error(out)
+    })
+    t.pass('the host has discovered namespaced kinds behind it')
     await ends('while-up')
     await gone('while-up')
     await center.end()
