@@ -29,6 +29,8 @@ export interface ContentRow {
 export interface Revision {
   /** Author of the revision. */
   readonly by: string
+  /** RFC 3339. */
+  readonly at: string
   /** Objects in it. */
   readonly objects: number
 }
@@ -115,6 +117,11 @@ export class ContentRows {
 
   authorOf(revision: number): string {
     return this.#revisions.get(revision)?.by ?? ''
+  }
+
+  /** When a revision was made; `''`: there is none. */
+  madeAt(revision: number): string {
+    return this.#revisions.get(revision)?.at ?? ''
   }
 
   /** Whether a revision has no objects. */

@@ -1,6 +1,6 @@
 /** The difference of a new revision of a placement from the newest one: only objects that changed since then are read. */
 import { hash } from 'node:crypto'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { canonicalJson } from '../../../apimachinery/values.ts'
 import { NOTES } from '../../../placement/words/marks.ts'
@@ -20,6 +20,8 @@ export interface CutInputs {
   customizer(reference: string): KubeObject | undefined
   /** Locations to which the placement leads, by {@link locationKey}. */
   locations(): ReadonlyMap<string, KubeObject>
+  /** The EdgePlacement, for its author. */
+  placement(): Promise<KubeObject | undefined>
 }
 
 export interface Cut {
@@ -27,14 +29,14 @@ export interface Cut {
   readonly closed: readonly ContentRow[]
   /** Objects in all. */
   readonly objects: number
-  /** Field manager of the newest change. */
+  /** Field manager of the newest edit since the last revision; `''`: an object was deleted, or none says it. */
   readonly by: string
 }
 
 /** `undefined`: the newest revision has it all. */
 export async function cutRevision(
   rows: ContentRows,
-  { selected, read, customizer, locations }: CutInputs,
+  { selected, read, customizer, locations, placement }: CutInputs,
 ): Promise<Cut | undefined> {
   const contents: NewContent[] = []
   const kept = new Set<string>()
@@ -84,7 +86,10 @@ export async function cutRevision(
   const closed = before.filter(({ key }) => !kept.has(key))
   // a first revision without objects is one, too: it is rolled out at once, and the next one says what came
   if (contents.length + closed.length === 0 && rows.newest > 0) return undefined
-  return { contents, closed, objects, by: newestManager(contents) }
+  const since = rows.madeAt(rows.newest)
+  const edited = contents.map(({ key, object }) => ({ object, since: rows.at(key, rows.newest) ? '' : since }))
+  const selector = await placement()
+  return { contents, closed, objects, by: newestManager(selector ? [...edited, { object: selector, since }] : edited) }
 }
 
 /** `names`: labels and annotations of it that are read. */
@@ -111,14 +116,20 @@ export function digestOf({ metadata, status: _status, ...content }: Readonly<Kub
   )
 }
 
-/** Objects keep no users. Notes of the center and returned statuses are no edits. */
-function newestManager(
-  contents: readonly { readonly object: KubeObject; readonly resource: GroupVersionResource }[],
-): string {
+/**
+ * Objects keep no users. Notes of the center and returned statuses are no edits. An object that came, and the placement, may have been
+ * edited last before the newest revision: that edit made no new one.
+ */
+function newestManager(edited: readonly { readonly object: KubeObject; readonly since: string }[]): string {
   let newest: { manager: string; time: string } = { manager: '', time: '' }
-  for (const { object } of contents)
+  for (const { object, since } of edited)
     for (const { manager = '', time = '', subresource = '' } of object.metadata.managedFields ?? [])
-      if (subresource !== 'status' && manager !== FIELD_MANAGER && String(time) >= newest.time)
-        newest = { manager, time: String(time) }
+      if (
+        subresource !== 'status' &&
+        manager !== FIELD_MANAGER &&
+        time >= newest.time &&
+        (time === '' || time >= since)
+      )
+        newest = { manager, time }
   return newest.manager
 }

@@ -118,6 +118,7 @@ export class RevisionMaker {
       read: fact => sources.read(id.space, fact),
       customizer: reference => join.customizer(id.space, reference),
       locations: () => this.#locations(id),
+      placement: () => store.placement(id),
     })
     const at = timestamp(new Date(clock.now()))
     if (cut) await store.save(id, rows, { ...cut, revision: rows.newest + 1, at, resourceVersion })

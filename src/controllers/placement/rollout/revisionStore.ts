@@ -18,6 +18,7 @@ import {
   CUSTOMIZERS,
   EDGE_API_VERSION,
   EDGE_GROUP,
+  EDGE_PLACEMENTS,
   LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_LABEL,
@@ -73,8 +74,10 @@ export class RevisionStore {
 
   async load(id: PlacementId): Promise<ContentRows> {
     const rows = new ContentRows()
-    for await (const object of this.#listed(id, PLACEMENT_REVISIONS))
-      rows.commit(num(object.spec, 'revision'), { by: str(object.spec, 'by'), objects: num(object.spec, 'objects') })
+    for await (const { spec } of this.#listed(id, PLACEMENT_REVISIONS)) {
+      const [by, at, objects] = [str(spec, 'by'), str(spec, 'at'), num(spec, 'objects')]
+      rows.commit(num(spec, 'revision'), { by, at, objects })
+    }
     const { newest } = rows
     for await (const object of this.#listed(id, PLACEMENT_CONTENTS)) {
       const row = rowOf(object)
@@ -122,7 +125,7 @@ export class RevisionStore {
     })
     for (const row of ended) row.until = revision
     for (const row of made) rows.add(row)
-    rows.commit(revision, { by, objects })
+    rows.commit(revision, { by, at, objects })
   }
 
   async forget(id: PlacementId, rows: ContentRows, revision: number): Promise<void> {
@@ -136,6 +139,11 @@ export class RevisionStore {
     const content = await unlessGone(this.#client.in(space).get(PLACEMENT_CONTENTS, { name: row.name }))
     const object = at(content?.spec, 'object')
     return isRecord(object) ? (object as KubeObject) : undefined
+  }
+
+  /** The EdgePlacement itself. */
+  async placement({ space, name }: PlacementId): Promise<KubeObject | undefined> {
+    return await unlessGone(this.#client.in(space).get(EDGE_PLACEMENTS, { name }))
   }
 
   /** The newest revision that somebody pinned. */

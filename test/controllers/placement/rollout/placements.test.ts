@@ -91,6 +91,7 @@ t.test('edits that come while a placement becomes staged are in its revision, as
       load: async () => new ContentRows(),
       rollouts: async () => [],
       pinned: async () => undefined,
+      placement: async () => undefined,
       save: async (...[, rows, { revision, contents, objects }]: Parameters<RevisionStore['save']>) => {
         for (const { digest, object } of contents)
           rows.add({
@@ -101,7 +102,7 @@ t.test('edits that come while a placement becomes staged are in its revision, as
             digest,
             seen: Number(object.metadata.resourceVersion),
           })
-        rows.commit(revision, { by: '', objects })
+        rows.commit(revision, { by: '', at: '', objects })
       },
       beginRollout: async (...[, spec]: Parameters<RevisionStore['beginRollout']>) => {
         begun.push(spec.revision)

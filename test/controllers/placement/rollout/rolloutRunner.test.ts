@@ -24,7 +24,7 @@ function running(written: { readonly pinned?: number; readonly paused?: boolean 
     { isNew: false, wasLive: false },
     { live: new LiveContent(workload, 'ep'), workload, read: async () => undefined, now: () => 0, changed: () => {} },
   )
-  for (const revision of [1, 2]) placement.rows.commit(revision, { by: '', objects: 1 })
+  for (const revision of [1, 2]) placement.rows.commit(revision, { by: '', at: '', objects: 1 })
   const spec = { revision: 2, from: 1, run: 2, strategy: ONE_BY_ONE }
   const object = { apiVersion: 'v1', kind: 'PlacementRollout', metadata: { resourceVersion: '1' }, spec }
   const rollout = rolloutOf(object)
