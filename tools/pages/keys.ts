@@ -13,7 +13,7 @@ export function keysPage(): string {
     '## Finalizers',
     keyTable(FINALIZERS),
     '## Names',
-    'SyncerConfig `the-one`; ServiceAccount `kubestellar-syncer` in mailboxes, with the Secrets `kubestellar-syncer-credential-…` and `kubestellar-syncer-session`, which hold nothing secret. Field managers: `placement-translator`, `where-resolver`, `mailbox-controller`, `kubestellar-syncer`, `orrery-left`.',
+    'SyncerConfig `the-one`; ServiceAccount `kubestellar-syncer` in mailboxes, with the Secrets `kubestellar-syncer-credential-…` and `kubestellar-syncer-session`, which hold nothing secret. Field managers: `placement-translator`, `where-resolver`, `mailbox-controller`, `notice-controller`, `kubestellar-syncer`, `orrery-left`.',
   )
 }
 
@@ -21,7 +21,7 @@ function keyTable(keys: readonly KeyText[]): string {
   return table(
     ['key', 'on', 'written by', 'meaning'],
     keys.map(([key, value, ...others]) => [
-      `\`${key}${value === '' ? '' : `: ${value}`.replace('|', '\\|')}\``,
+      `\`${key}${value === '' ? '' : `: ${value}`.replaceAll('|', '\\|')}\``,
       ...others,
     ]),
   )

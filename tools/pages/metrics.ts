@@ -38,6 +38,7 @@ export async function metricsPage(): Promise<string> {
     'At `/metrics` of `--health-address`, without a credential.',
     metricTable(SYNCER_METRICS),
     '## Process',
+    "At the server's `/metrics`, about its own process.",
     table(
       ['metric', 'type', 'meaning'],
       ofProcess.map(({ name, type, help }) => [`\`${name}\``, String(type), cell(help)]),
