@@ -70,7 +70,7 @@ interface Message {
   headers: Readonly<Record<string, string>>
   /** Called late: many that are long may wait. */
   text(): string
-  /** The head of the answer is all of it. */
+  /** The head of the answer counts, whatever becomes of the rest. */
   isTold: boolean
 }
 
@@ -129,7 +129,11 @@ export class WebhookClient {
     })
   }
 
-  /** Code and headers of the answer to a message; nobody reads the rest. @throws WebhookCallError, or the reason of the signal */
+  /**
+   * Code and headers of the answer to a message; nobody reads the rest. A call lasts until its answer ends, for its connection counts as
+   * long: one whose answer stops behind its head takes its whole time, and counts by its code.
+   * @throws WebhookCallError, or the reason of the signal
+   */
   async tell(
     target: WebhookTarget & { client: { url: string } },
     message: ToldMessage,
@@ -209,7 +213,9 @@ export class WebhookClient {
   #send(call: Call, sending: Sending): Promise<Answer> {
     const { route, path, hostHeader, serverName } = call
     const { agent, message, text, signal, work, call: counted, limitBytes } = sending
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, refuse) => {
+      let told: Answer | undefined
+      const reject = (error: unknown): void => (told ? resolve(told) : refuse(error))
       const options = {
         ...route,
         path,
@@ -227,7 +233,7 @@ export class WebhookClient {
         const { statusCode: code = 0, headers } = response
         const parts: Buffer[] = []
         let size = 0
-        if (message.isTold) resolve({ code, headers, answer: Buffer.alloc(0) })
+        if (message.isTold) told = { code, headers, answer: Buffer.alloc(0) }
         response.on('data', (part: Buffer) => {
           size += part.length
           if (size > limitBytes) {
@@ -258,7 +264,8 @@ export class WebhookClient {
       })
       sent.on('error', error => {
         // the peer closed a kept connection during the write: no request has reached it yet
-        const stale = sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
+        const stale =
+          !told && sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
         if (stale) resolve(this.#send(call, sending))
         else reject(error)
       })
