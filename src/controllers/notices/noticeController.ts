@@ -69,9 +69,19 @@ interface Failure {
 
 type Target = Pick<NoticePost, 'url' | 'headers' | 'caPem'>
 
+/** What a status lacks. */
+interface News {
+  readonly failure: Failure | undefined
+  readonly generation: number
+  /** Delivered by then. */
+  readonly delivered: number
+}
+
 class Notices {
   readonly #deps: NoticeControllerOptions
   readonly #sinks: NoticeSinks
+  /** Until their status is written: it may be refused, or somebody else writes the sink at the same time. */
+  readonly #unreported = new WeakMap<Sink, News>()
 
   constructor(deps: NoticeControllerOptions, sinks: NoticeSinks) {
     this.#deps = deps
@@ -81,9 +91,12 @@ class Notices {
   async reconcile(key: SinkKey, signal: AbortSignal): Promise<ReconcileResult> {
     const { client, clock } = this.#deps
     const sink = this.#sinks.get(key)
-    if (!sink || sink.isIdle) return {}
+    if (!sink) return {}
     const waitMs = sink.notBeforeMs - steadyMs(clock)
-    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    if (sink.isIdle || waitMs > 0) {
+      await this.#report(client, sink)
+      return sink.isIdle ? {} : { requeueAfterMs: waitMs }
+    }
     const { generation, delivered } = sink
     const until = AbortSignal.any([signal, sink.ended])
     const failure = await this.#deliver(sink, until)
@@ -92,8 +105,10 @@ class Notices {
     const isOfNow = failure !== undefined && sink.generation === generation
     // before the status, which may be refused
     if (isOfNow) this.#putOff(sink, failure.afterMs)
-    if (!signal.aborted || sink.delivered !== delivered)
-      await this.#report(client, sink, { failure, generation, delivered })
+    if (!signal.aborted || sink.delivered !== delivered) {
+      this.#unreported.set(sink, { failure, generation, delivered: this.#unreported.get(sink)?.delivered ?? delivered })
+      await this.#report(client, sink)
+    }
     if (isOfNow) return { requeueAfterMs: Math.max(0, sink.notBeforeMs - steadyMs(clock)) }
     if (!signal.aborted) this.#sinks.wakeUnlessIdle(sink)
     return {}
@@ -185,11 +200,10 @@ class Notices {
     return { reason: 'Refused', message, isFinal: GIVE_UP.has(code), ...(afterMs !== undefined && { afterMs }) }
   }
 
-  async #report(
-    client: Client,
-    sink: Sink,
-    { failure, generation, delivered }: { failure: Failure | undefined; generation: number; delivered: number },
-  ): Promise<void> {
+  async #report(client: Client, sink: Sink): Promise<void> {
+    const news = this.#unreported.get(sink)
+    if (!news) return
+    const { failure, generation, delivered } = news
     const api = client.in(sink.key.space)
     const object = await unlessGone(api.get(NOTICE_SINKS, { name: sink.key.name }))
     if (object?.metadata.uid !== sink.uid) return
@@ -212,6 +226,7 @@ class Notices {
       { nowMs, fieldManager: NOTICE_CONTROLLER },
     )
     await unlessGone(writing)
+    this.#unreported.delete(sink)
   }
 }
 

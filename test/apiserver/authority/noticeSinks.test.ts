@@ -29,6 +29,8 @@ t.test('a fault is refused with its field and the remedy', async t => {
     [{ url: 'https://u:p@example.com' }, /spec.url: .*use tokenSecretRef/],
     [{ url: `${url}#x` }, /spec.url: .*fragment/],
     [{ url, caBundle: 'eHh4' }, /spec.caBundle: .*it holds no certificate/],
+    // each write of a status holds it once more
+    [{ url, caBundle: 'x'.repeat(65_540) }, /spec.caBundle: Too long: may not be more than 65536 bytes/],
     [{ url, form: 'Teams' }, /spec.form: .*supported values: "CloudEvents", "Slack"/],
     [{ url, tokenSecretRef: { namespace: 'a', name: 'b' } }, /spec.tokenSecretRef.key: Required/],
   ]

@@ -1,9 +1,11 @@
 /** Events of the center reach the receivers that sinks of their space name: each once where it can be, and none where it may not. */
 import t from 'tap'
 import { conditionOf } from '../../../src/apimachinery/conditions.ts'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { backoffMs } from '../../../src/client/backoff.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
 import type { Logger } from '../../../src/client/logger.ts'
 import { EventRecorder } from '../../../src/controllers/eventRecorder.ts'
 import { NOTICE_CONTROLLER, RETRY, startNoticeController } from '../../../src/controllers/notices/noticeController.ts'
@@ -43,10 +45,23 @@ const world = new World(user)
 t.teardown(() => world.stop())
 await world.synced
 
+/** So many further writes of a status are refused. */
+let refusals = 0
+
+function refusing(api: SpaceClient): SpaceClient {
+  const patch = api.patch.bind(api)
+  api.patch = async (...sent) => {
+    if (refusals-- > 0) throw new StatusError('Conflict', 'somebody else was quicker')
+    return await patch(...sent)
+  }
+  return api
+}
+
 function begin() {
+  const own = clientOf(NOTICE_CONTROLLER)
   return startNoticeController({
     ...timeBy(clock),
-    client: clientOf(NOTICE_CONTROLLER),
+    client: { ...own, in: space => refusing(own.in(space)) },
     places: server.tree,
     post: server.desks.postNotice,
     figures: { ...server.desks.figures, showNotices },
@@ -287,6 +302,28 @@ t.test('an Event that is gone is dropped, and one that is written again comes ag
   await removed(shop, 'again')
 })
 
+t.test('a status that is refused is written once it may be, although no notice waits', async t => {
+  receiver.reply('/refused', { code: 500 })
+  refusals = 2
+  await sink(shop, 'refused', spec('/refused'))
+  await receiver.until(() => receiver.at('/refused').length === 1)
+  await running.idle()
+  await clock.advance(20)
+  await running.idle()
+  await clock.advance(40)
+  await says(shop, 'refused', 'Refused')
+  await running.idle()
+  receiver.reply('/refused', { code: 200 })
+  refusals = 1
+  await clock.advance(RETRY.maxMs)
+  await receiver.until(() => receiver.at('/refused').length === 2)
+  await running.idle()
+  await clock.advance(1000)
+  const written = await says(shop, 'refused', 'Delivered', ({ delivered }) => delivered === 1)
+  t.match(written.status, { observedGeneration: 1 })
+  await removed(shop, 'refused')
+})
+
 t.test('a sink that goes ends its request, and so does the stop of the controller', async t => {
   for (const end of [() => removed(depot, 'slow'), () => running.stop()]) {
     receiver.reply('/slow', 'hang')
@@ -319,5 +356,6 @@ t.test('the status says why nothing comes', async t => {
   const { status } = await says(depot, 'metadata', 'AddressNotAllowed')
   t.match(JSON.stringify(status), '--webhook-allowed-hosts')
   for (const name of ['stranger', 'gone', 'metadata']) await removed(depot, name)
-  t.equal(logged.filter(line => /failed|skipped/.test(line)).join('\n'), '')
+  const faults = logged.filter(line => /failed|skipped/.test(line) && !line.includes('"name":"refused"'))
+  t.equal(faults.join('\n'), '')
 })
