@@ -82,7 +82,7 @@ t.test(
     const through = { tell: narrow.tell.bind(narrow) }
     open.most = 0
     const gone = new AbortController()
-    const first = postTo('/202', { timeoutSeconds: 0.5, through })
+    const first = postTo('/202', { timeoutSeconds: 2, through })
     await headsOnly.promise
     headsOnly = Promise.withResolvers()
     const second = postTo('/202', { signal: gone.signal, through })
