@@ -130,8 +130,8 @@ export class WebhookClient {
   }
 
   /**
-   * Code and headers of the answer to a message; nobody reads the rest. A call lasts until its answer ends, for its connection counts as
-   * long: one whose answer stops behind its head takes its whole time, and counts by its code.
+   * Code and headers of the answer to a message; nobody reads the rest. The call lasts until its answer ends, for its connection counts as
+   * long. An answer that stops behind its head takes the whole time, and counts by its code.
    * @throws WebhookCallError, or the reason of the signal
    */
   async tell(

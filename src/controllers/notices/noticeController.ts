@@ -69,7 +69,7 @@ interface Failure {
 
 type Target = Pick<NoticePost, 'url' | 'headers' | 'caPem'>
 
-/** What a status lacks. */
+/** News for a status. */
 interface News {
   readonly failure: Failure | undefined
   readonly generation: number
