@@ -102,12 +102,10 @@ function associatedNaming({ spec }: Limited): Naming {
   return naming([associated], ({ kinds }) => strings(kinds).map(associatedKind))
 }
 
-/** A pattern that is neither a kind nor all kinds of a group counts as all kinds. */
+/** A pattern with a `*` counts as all kinds: `*.x.io` is `things.x.io`, and `things.sub.x.io`, too. */
 function associatedKind(pattern: string): Test {
-  const [resource = '', ...rest] = pattern.split('.')
-  const group = rest.join('.')
-  const isGroup = !group.includes('*') && (!resource.includes('*') || (resource === '*' && rest.length > 0))
-  const test = isGroup ? { apiGroup: group, resources: [resource] } : {}
+  const [resource = '', ...group] = pattern.split('.')
+  const test = pattern.includes('*') ? {} : { apiGroup: group.join('.'), resources: [resource] }
   return { ...testOf(test, 0), field: 'spec.associated' }
 }
 

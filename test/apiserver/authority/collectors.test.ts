@@ -128,6 +128,16 @@ t.test('associated objects are shown by whom their kinds may be read', async t =
   t.match(await place(bob, 'bobs', { kinds: ['configmaps'] }), { code: 201 })
   const kinds = ['pods', 'configmaps.x', '*.', '*', 'config*', '*.apps']
   for (const kind of kinds) t.match(await place(bob, 'more', { kinds: ['configmaps', kind] }), refused('bob'), kind)
+  const below = [{ apiGroups: ['x.io'], resources: ['*'], verbs: ['get', 'list'] }]
+  await space.ok(space.post(`${RBAC}/clusterroles`, { metadata: { name: 'below' }, rules: below }))
+  const toBob = {
+    metadata: { name: 'below' },
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'below' },
+    subjects: [{ apiGroup: RBAC_GROUP, kind: 'User', name: 'bob' }],
+  }
+  await space.ok(space.post(`${RBAC}/clusterrolebindings`, toBob))
+  t.match(await place(bob, 'named', { kinds: ['things.x.io'] }), { code: 201 })
+  t.match(await place(bob, 'below', { kinds: ['*.x.io'] }), refused('bob'), 'it stands for things.sub.x.io, too')
   const wider = { spec: { associated: { kinds: ['configmaps', 'pods'] } } }
   t.match(await bob!.patch(`${PLACEMENTS}/bobs`, 'merge', wider), refused('bob'), 'a kind more is shown')
   const silent = { spec: { associated: { kinds: ['configmaps', 'pods'], statusCollectors: [] } } }
