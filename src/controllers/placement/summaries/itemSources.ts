@@ -116,15 +116,15 @@ export class CarriedItems implements ItemSource {
     return this.#deps.isCurrent()
   }
 
-  *ids(): Generator<string> {
+  *ids(): Generator<string | undefined> {
     let left = MAX_CARRIED_ITEMS
     for (const name of this.#deps.mailboxes.keys()) {
       const granted = memo((root: string) => this.#granted(name, root))
-      for (const key of this.#deps.mailbox(name)?.carried.keys() ?? [])
-        if (left > 0 && this.#isAsked(name, key, granted)) {
-          left--
-          yield `${name} ${key}`
-        }
+      for (const key of this.#deps.mailbox(name)?.carried.keys() ?? []) {
+        const isAsked = this.#isAsked(name, key, granted)
+        yield isAsked ? `${name} ${key}` : undefined
+        if (isAsked && --left === 0) return
+      }
     }
   }
 

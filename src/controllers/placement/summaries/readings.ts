@@ -16,8 +16,8 @@ export interface Item extends SummaryItem {
 export interface ItemSource {
   /** Whether it knows the object and the clusters as they are. A request may have waited since it began. */
   isCurrent(): boolean
-  /** All that there are. */
-  ids(): Iterable<string>
+  /** All that there are; `undefined`: one that is looked at is none of them. */
+  ids(): Iterable<string | undefined>
   /** `known` itself where nothing has changed; `undefined`: it is not there. `count`: how many there are. */
   read(id: string, known: Item | undefined, count: number): Promise<Item | undefined>
 }
@@ -94,19 +94,25 @@ export class Readings {
   }
 
   async #refresh(source: ItemSource, pace: Pace): Promise<void> {
-    let due: Iterable<string> = this.#touched
-    if (!this.#isWhole) {
-      const wanted = new Set(source.ids())
-      for (const id of this.#items.keys()) if (!wanted.has(id)) this.#put(id, undefined)
-      due = wanted
-    }
+    const touched = this.#isWhole ? this.#touched : undefined
     // changes from here on count for the next time; those that the source does not know count then, too
     this.#isWhole = source.isCurrent()
     this.#touched = new Set()
-    for (const id of due) {
+    for (const id of touched ?? (await this.#allOf(source, pace))) {
       this.#put(id, await source.read(id, this.#items.get(id), this.#items.size))
       if (pace.due) await pace.rest()
     }
+  }
+
+  /** Those that are there. Others go. */
+  async #allOf(source: ItemSource, pace: Pace): Promise<ReadonlySet<string>> {
+    const all = new Set<string>()
+    for (const id of source.ids()) {
+      if (id !== undefined) all.add(id)
+      if (pace.due) await pace.rest()
+    }
+    for (const id of this.#items.keys()) if (!all.has(id)) this.#put(id, undefined)
+    return all
   }
 
   #put(id: string, item: Item | undefined): void {

@@ -200,6 +200,10 @@ export class SummaryFollowers {
 
   /** Objects that belong to these copies may belong to the placement, or no more. */
   #associatedChanged(space: string, subject: Subject, mailboxes: readonly string[], keys: readonly string[]): void {
+    if (mailboxes.length * keys.length > MAX_NOTIFIED) {
+      this.#touchAll(space, subject)
+      return
+    }
     for (const mailbox of mailboxes)
       for (const root of keys)
         for (const key of this.#deps.mailbox(mailbox)?.associated.get(root) ?? [])

@@ -116,5 +116,14 @@ t.test('a summary is worked out at the pace of its request', async t => {
     throw new Error('nobody waits')
   }
   await t.rejects(row!.whole({ due: true, rest }), /nobody waits/)
-  t.equal(summaries.figures.evaluations, 1, 'one of two clusters')
+  t.equal(summaries.figures.evaluations, 0, 'it rests while it looks for clusters')
+  const evaluated = (): number => summaries.figures.evaluations
+  const pace = {
+    get due() {
+      return evaluated() > 0
+    },
+    rest,
+  }
+  await t.rejects(row!.whole(pace), /nobody waits/)
+  t.equal(evaluated(), 1, 'one of two clusters')
 })

@@ -30,6 +30,38 @@ t.test('a source that is out of date hides no change', async t => {
   t.same(readings.staleClusters(), ['now'], 'nothing was touched')
 })
 
+t.test(
+  'a walk over many objects of which few count rests, and a change meanwhile counts for the next time',
+  async t => {
+    const readings = new Readings([])
+    const found = new Map([['a', 'a1']])
+    let rests = 0
+    const pace = {
+      due: true,
+      rest: async () => {
+        if (++rests > 1) return
+        found.set('b', 'b1')
+        readings.touch('b')
+      },
+    }
+    const many: ItemSource = {
+      isCurrent: () => true,
+      *ids() {
+        yield* found.keys()
+        for (let i = 0; i < 50; i++) yield undefined
+      },
+      async read(id) {
+        const stamp = found.get(id)
+        return stamp === undefined ? undefined : item(stamp)
+      },
+    }
+    await readings.refresh(many, pace)
+    t.ok(rests > 50, `${rests} rests`)
+    await readings.refresh(many, PACE)
+    t.same(readings.staleClusters(), ['a1', 'b1'])
+  },
+)
+
 t.test('work that ends before its time is done by the next', async t => {
   const readings = new Readings([])
   const ended = readings.refresh(source('first'), ABANDONED)
