@@ -143,10 +143,9 @@ export class Upsync {
     const existing = mirror.get(key)?.object ?? (await unlessGone(mailbox.get(resource, refOf(key))))
     if (existing !== undefined && !isUpsynced(existing)) return
     const copy = upsyncCopy(live, apiVersionOf(resource))
-    const association = this.#deps.associates.of(key)
     // an object of a set belongs to its copy no less
-    if (association && association.uid === live.metadata.uid)
-      copy.metadata.annotations = withAccount(copy, accountOf(key, live, association))
+    const account = this.#accountInSet(key, live, existing)
+    if (account) copy.metadata.annotations = withAccount(copy, account)
     this.#deps.room.forget(key)
     if (isDefinition(key)) return await this.#define(key, resource, copy, existing)
     const { status } = live
@@ -158,6 +157,22 @@ export class Upsync {
       if (!isStatusError(error, 'Invalid') || !existing || !associatedWith(existing)) throw error
       await this.#delete(key, existing, 'it is carried up whole from now on')
     }
+  }
+
+  /** Its account; the one that it had, until lists of the cluster show whether that is still so. */
+  #accountInSet(
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    existing: Readonly<KubeObject> | undefined,
+  ): AssociatedWith | undefined {
+    const { associates, mirrorComplete } = this.#deps
+    const { uid } = live.metadata
+    const association = associates.of(key)
+    if (association?.uid === uid) return association && accountOf(key, live, association)
+    const before = existing && associatedWith(existing)
+    if (!existing || before?.uid !== uid) return undefined
+    const root = associates.asker(key, existing)
+    return !mirrorComplete() || (root && !associates.isKnown(key, root)) ? before : undefined
   }
 
   /** An object of the cluster that belongs to a copy. Reads come last: most changes of one that waits for its turn cost none. */

@@ -296,9 +296,11 @@ t.test('a placement has room for so many objects; the rest is counted, and finds
   ])
   c.pair.start()
   const set = await c.set('web-1', await c.deployment('web'))
-  for (const name of ['a', 'b', 'c']) await c.large(name, set)
-  await c.up('pods app/a')
-  await c.up('pods app/b')
+  for (const name of ['a', 'b']) {
+    await c.large(name, set)
+    await c.up(`pods app/${name}`)
+  }
+  await c.large('c', set)
   await c.up('replicasets.apps app/web-1')
   await c.up('syncerconfigs.edge.kubestellar.io the-one', left({ leftOut: 1 }))
   await c.down('pods app/c')
@@ -418,7 +420,7 @@ t.test(
       await c.pair.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync } })
     const upsync = { apiGroup: '', resources: ['pods'], namespaces: ['app'], names: ['*'] }
     await setUpsync([upsync])
-    c.pair.start()
+    const syncer = c.pair.start()
     const web = await c.deployment('web')
     const set = await c.set('web-1', web)
     const pod = await c.pod('a', set)
@@ -426,6 +428,19 @@ t.test(
     const isWhole = (object: KubeObject) => JSON.stringify(object).includes('hunter2')
     const whole = await c.up('pods app/a', object => isOf(object) && isWhole(object))
     t.match(associatedWith(whole), { uid: pod.metadata.uid!, rootUid: web.metadata.uid!, placement: 'p' })
+    await syncer.stop()
+    const { cluster } = c.pair
+    const listed = Promise.withResolvers<void>()
+    const list: SpaceClient['list'] = async (resource, options) => {
+      if (resource.resource === 'replicasets') await listed.promise
+      return await cluster.list(resource, options)
+    }
+    c.pair.start(undefined, undefined, { cluster: { ...cluster, list } })
+    const labels = { metadata: { labels: { later: 'yes' } } }
+    await cluster.patch(PODS, { namespace: 'app', name: 'a' }, 'merge', labels)
+    const later = await c.up('pods app/a', ({ metadata }) => metadata.labels?.later === 'yes')
+    t.ok(isOf(later), 'over a restart it belongs to its Deployment, before all owners are listed')
+    listed.resolve()
     await setUpsync([])
     await c.up('pods app/a', object => isOf(object) && !isWhole(object))
     await setUpsync([upsync])
