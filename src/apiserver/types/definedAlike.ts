@@ -41,7 +41,7 @@ export function newer(a: ResourceType, b: ResourceType): ResourceType {
   return b.custom!.generation > a.custom!.generation ? b : a
 }
 
-/** Places that a refusal names of each definition. */
+/** Definitions that a refusal shows, and places that it names of each. */
 const NAMED = 10
 
 /** NotFound that names the places; `undefined` where none has the version. */
@@ -51,21 +51,25 @@ export function definedOtherwise(
   { who, remedy }: { readonly who: 'clusters' | 'spaces'; readonly remedy: string },
 ): StatusError | undefined {
   const sides: { type: ResourceType | undefined; places: string[] }[] = []
+  let others = 0
   for (const { place, types } of definitions) {
     const type = types.find(one => one.version === version)
     const known = sides.find(side => side.type === type || (side.type && type && areAlike(side.type, type)))
     if (known) known.places.push(place)
-    else sides.push({ type, places: [place] })
+    else if (sides.length < NAMED) sides.push({ type, places: [place] })
+    else others++
   }
   if (!sides.some(({ type }) => type)) return undefined
   const named = sides.map(({ type, places }) => {
     const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : ''
     return `${places.slice(0, NAMED).join(', ')}${more}${type ? '' : ' without it'}`
   })
+  named.sort()
+  if (others > 0) named.push(`${others} more with further definitions`)
   const kind = groupResourceName({ group, resource })
   return new StatusError(
     'NotFound',
-    `${who} define version ${version} of ${kind} otherwise: ${named.sort().join('; ')}. ${remedy}`,
+    `${who} define version ${version} of ${kind} otherwise: ${named.join('; ')}. ${remedy}`,
     { group, kind: resource },
   )
 }

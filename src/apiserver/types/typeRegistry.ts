@@ -1,7 +1,7 @@
 /**
  * Kinds that a space serves: the catalog of built-in kinds, without Orrery's own that its type leaves out, under an overlay from the
- * space's CustomResourceDefinitions. All spaces together serve those kinds that no two of them define otherwise. A space without CRDs has no overlay and costs nothing here. A changed CRD costs its own size, however
- * many others the space has.
+ * space's CustomResourceDefinitions. All spaces together serve those kinds that no two of them define otherwise. A space without CRDs has no
+ * overlay and costs nothing here. A changed CRD costs its own size, however many others the space has.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -31,7 +31,7 @@ export class TypeRegistry {
   readonly #typeOf: (space: string) => SpaceType
   readonly #overlays = new Map<string, Overlay>()
   /** Kinds of all spaces; absent: to be made anew. */
-  #across: TypeSet | undefined
+  #across: AcrossSpaces | undefined
   readonly #listeners = new Set<TypeListener>()
   /** Resources that a webhook converts, by the spaces where it does. No empty sets. */
   readonly #converted = new Map<string, Set<string>>()
@@ -49,7 +49,8 @@ export class TypeRegistry {
   /** `*` serves the built-in kinds, and custom ones that all spaces with a definition of them define alike. */
   in(space: string): TypeSet {
     if (space === '*') {
-      this.#across ??= this.#overlays.size === 0 ? this.#all : new AcrossSpaces(this.#all, this.#overlays)
+      if (this.#overlays.size === 0) return this.#all
+      this.#across ??= new AcrossSpaces(this.#all, this.#overlays)
       return this.#across
     }
     const base = this.#baseOf(this.#typeOf(space))
@@ -91,7 +92,7 @@ export class TypeRegistry {
     const converts = free.some(({ custom }) => custom?.convert !== undefined)
     this.#noteConverted(space, definition, converts)
     overlay.set = undefined
-    this.#across = undefined
+    this.#across = this.#across?.without([definition])
     if (overlay.index.isEmpty) this.#overlays.delete(space)
     else this.#overlays.set(space, overlay)
     const changed = old[0] ?? free[0]
@@ -110,8 +111,9 @@ export class TypeRegistry {
   }
 
   forgetSpace(space: string): void {
+    const overlay = this.#overlays.get(space)
     this.#overlays.delete(space)
-    this.#across = undefined
+    if (overlay) this.#across = this.#across?.without(overlay.index.names())
     for (const definition of [...this.#converted.keys()]) this.#noteConverted(space, definition, false)
   }
 
@@ -175,6 +177,11 @@ class Index {
     return [...this.#byResource.values()].flat()
   }
 
+  /** Names of what contributes them. */
+  names(): Iterable<string> {
+    return this.#byResource.keys()
+  }
+
   /** By what contributes them. */
   entries(): Iterable<[name: string, types: readonly ResourceType[]]> {
     return this.#byResource
@@ -223,12 +230,24 @@ class IndexedSet implements TypeSet {
 class AcrossSpaces implements TypeSet {
   readonly #base: TypeSet
   readonly #overlays: ReadonlyMap<string, Overlay>
-  readonly #versions = new Map<string, readonly ResourceType[]>()
+  /** By name, of kinds that were looked up. Sets before and after a change share it. */
+  readonly #versions: Map<string, readonly ResourceType[]>
   #types: readonly ResourceType[] | undefined
 
-  constructor(base: TypeSet, overlays: ReadonlyMap<string, Overlay>) {
+  constructor(
+    base: TypeSet,
+    overlays: ReadonlyMap<string, Overlay>,
+    versions = new Map<string, readonly ResourceType[]>(),
+  ) {
     this.#base = base
     this.#overlays = overlays
+    this.#versions = versions
+  }
+
+  /** The set after a change of these definitions. A tenant's change has no other kind compared anew. */
+  without(names: Iterable<string>): AcrossSpaces {
+    for (const name of names) this.#versions.delete(name)
+    return new AcrossSpaces(this.#base, this.#overlays, this.#versions)
   }
 
   get types(): readonly ResourceType[] {
@@ -246,9 +265,10 @@ class AcrossSpaces implements TypeSet {
     const name = groupResourceName({ group, resource })
     const known = this.#versions.get(name)
     if (known) return known
-    const versions = alikeIn(this.definitions(group, resource))
+    const definitions = this.definitions(group, resource)
+    const versions = alikeIn(definitions)
     // a name that nothing has is not worth the memory
-    if (versions.length > 0) this.#versions.set(name, versions)
+    if (definitions.length > 0) this.#versions.set(name, versions)
     return versions
   }
 

@@ -78,6 +78,34 @@ t.test('all spaces together see the built-in kinds, and those that none defines 
   t.equal(registry.in('*'), registry.builtin)
 })
 
+t.test('a change of one kind, or of a space without another, has that other compared no more', async t => {
+  const registry = new TypeRegistry([pods])
+  let compared = 0
+  const boats = (space: string): ResourceType => {
+    const type = { ...typeOf('a.b', 'v1', 'boats'), custom: { schemas: new Map(), generation: 1 } }
+    const columns = [{ name: space, type: 'string' as const }]
+    const get = () => {
+      compared++
+      return columns
+    }
+    return Object.defineProperty(type, 'columns', { enumerable: true, get })
+  }
+  const isServed = (): boolean => registry.in('*').find('a.b', 'v1', 'boats') !== undefined
+  for (const space of ['one', 'two']) registry.define(space, 'boats.a.b', [boats('alike')])
+  for (const served of [true, false]) {
+    t.equal(isServed(), served)
+    compared = 0
+    registry.define('three', 'cars.a.b', [typeOf('a.b', 'v1', 'cars')])
+    t.equal(isServed(), served)
+    registry.forgetSpace('three')
+    t.equal(isServed(), served)
+    t.equal(compared, 0)
+    registry.define('four', 'boats.a.b', [boats('other')])
+  }
+  registry.forgetSpace('four')
+  t.equal(isServed(), true)
+})
+
 t.test('what is built in cannot be defined away', async t => {
   const registry = new TypeRegistry([pods])
   registry.define('one', 'pods', [{ ...pods, kind: 'Other' }])
