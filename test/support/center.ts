@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { Auditor } from '../../src/apiserver/audit/auditor.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
+import type { ServerLimit } from '../../src/apiserver/spaces/serverLimits.ts'
 import { elsewhere, FIRST_OBJECTS } from '../../src/cli/orrery/server/placementOptions.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/client/logger.ts'
@@ -88,6 +89,8 @@ export interface CenterOptions {
   audit?: Auditor
   /** Where questions about placement arrive; default: nobody asks any. */
   previews?: PreviewSource
+  /** How much the server holds at most. */
+  serverLimit?: Partial<ServerLimit>
 }
 
 /** Stopped when the test ends, which fails when something was logged as trouble. */
@@ -103,6 +106,7 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     elsewhere,
     firstObjects: FIRST_OBJECTS,
     audit: options.audit,
+    ...(options.serverLimit && { serverLimit: options.serverLimit }),
     log: logger as never,
   })
   const clientFor = (component: string): Client =>

@@ -6,6 +6,7 @@ import { NAMESPACE_TERMINATING, StatusError, statusError } from '../../apimachin
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
+import { FIRST_NAMESPACES } from '../../placement/spaces/firstContent.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
@@ -13,7 +14,7 @@ import type { ParsedCache } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { keyOf } from '../registry/keys.ts'
 
-const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
+const PROTECTED = new Set(FIRST_NAMESPACES)
 
 /** Says of a namespace whether something new may come there. */
 type NamespaceState = (space: string, name: string) => Soon<'lasting' | 'ending' | 'missing'>

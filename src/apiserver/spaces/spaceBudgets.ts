@@ -85,7 +85,7 @@ export class SpaceBudgets implements Budget {
     tree.onGone(id => this.#use.displace(id))
   }
 
-  /** From now on shortages count, and what is written adds to them: what a start needs is what is kept free. */
+  /** From now on shortages and the server's limits count: what a start needs is what is kept free. */
   serve(): void {
     this.#serving = true
     this.#limits?.report(this.#serverUse())
@@ -139,7 +139,7 @@ export class SpaceBudgets implements Budget {
     if (isMailbox(this.#tree, key.space)) return this.#carriedRefusal(change, growth)
     // what is in no space, or in the core space, the server itself made
     const isOwn = key.space === this.#core || this.#tree.get(key.space) === undefined
-    if (previous !== undefined || this.#limits === undefined || isOwn) return undefined
+    if (previous !== undefined || this.#limits === undefined || !this.#serving || isOwn) return undefined
     return this.#limits.refusal(key, this.#serverUse(), key.space === ROOT)
   }
 

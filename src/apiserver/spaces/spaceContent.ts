@@ -5,6 +5,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { FIRST_NAMESPACES, OWNER_BINDING } from '../../placement/spaces/firstContent.ts'
 import { NATURED_LABEL } from '../../placement/spaces/nature.ts'
 import type { Range, Store } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
@@ -26,14 +27,12 @@ export interface SpaceContentDeps {
 
 /** Name of the server as the keeper of spaces. */
 export const COMPONENT = 'spaces'
-/** The ClusterRoleBinding of a space's owner. */
-const OWNER_BINDING = 'workspace-admin'
 const PURGE_BATCH = 500
 /** Users whose bindings are kept. */
 const OWNERS = 100
 const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
 /** The very same in every space. */
-const INITIAL_NAMESPACES: readonly KubeObject[] = ['default', 'kube-system', 'kube-public'].map(name => {
+const INITIAL_NAMESPACES: readonly KubeObject[] = FIRST_NAMESPACES.map(name => {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 })
 

@@ -4,6 +4,7 @@
  */
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { OWNER_BINDING } from '../spaces/firstContent.ts'
 import { isNatured } from '../spaces/nature.ts'
 import { CLAIM_PREFIX } from '../spaces/syncerBootstrap.ts'
 import { CREDENTIAL_PREFIX, SESSION_NAME } from '../spaces/syncerCredential.ts'
@@ -50,7 +51,7 @@ function isCredentialAccount(name: string): boolean {
 
 /** Administrators of the space have no meaning in clusters. */
 function isAdministration({ resource }: GroupResource, { metadata }: KubeObject): boolean {
-  return resource === 'clusterrolebindings' && metadata.name === 'workspace-admin'
+  return resource === 'clusterrolebindings' && metadata.name === OWNER_BINDING
 }
 
 /**

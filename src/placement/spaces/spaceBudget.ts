@@ -5,6 +5,7 @@ import { formatQuantity, parseQuantity, QUANTITY_SHAPE_MESSAGE, quantityValue } 
 import { CRDS, LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 import {
   EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
   LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_REVISIONS,
@@ -12,6 +13,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../words/placement.ts'
+import { isFirstContent } from './firstContent.ts'
 
 /** Absent: as much as the server can hold. */
 export interface SpaceBudget {
@@ -114,19 +116,22 @@ export function weightOf({ group, resource }: GroupResource): Weight {
   return weight?.group === group ? weight : PLAIN
 }
 
-/** Kinds that the server makes of what others made: without them it neither goes on nor heals. */
+/** Kinds that the server makes of what others made: without them it neither goes on nor heals. Users need certificates to make room. */
 const OF_SERVER: readonly GroupResource[] = [
   SLICES,
-  PLACEMENT_CONTENTS,
+  GRANTED_LOCATIONS,
   PLACEMENT_REVISIONS,
+  PLACEMENT_CONTENTS,
   PLACEMENT_ROLLOUTS,
   LOGICAL_CLUSTERS,
+  { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
   { group: 'coordination.k8s.io', resource: 'leases' },
   { group: '', resource: 'events' },
 ]
 
-export function isOfServer({ group, resource }: GroupResource): boolean {
-  return OF_SERVER.some(one => one.resource === resource && one.group === group)
+/** Whether a server that is full takes it all the same. */
+export function isOfServer(key: GroupResource & { readonly name: string }): boolean {
+  return isFirstContent(key) || OF_SERVER.some(one => one.resource === key.resource && one.group === key.group)
 }
 
 /** Budget of a space of a type. The core space holds the mailboxes, which have budgets of their own. */

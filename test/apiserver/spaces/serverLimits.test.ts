@@ -1,5 +1,6 @@
 /** The limit of objects and spaces of a server: it is reported before, refuses new ones, and lets all else go on. */
 import t from 'tap'
+import type { BudgetDocument } from '../../../src/apiserver/spaces/budgetDocument.ts'
 import { defaultServerLimit, ServerLimits, serverUse } from '../../../src/apiserver/spaces/serverLimits.ts'
 import { MAILBOX_OVERHEAD_OBJECTS } from '../../../src/placement/spaces/spaceBudget.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
@@ -128,4 +129,29 @@ t.test('a server whose spaces are all used takes objects, and no space', async t
   await gone.until(event => event.type === 'DELETED')
   gone.close()
   t.equal((await api.post(WORKSPACES, { metadata: { name: 'after' } })).code, 201)
+})
+
+t.test(
+  'a server starts whatever it holds: with less room than it has, and where an initial space is missing',
+  async t => {
+    const started = await startTestServer(t, { more: { serverLimit: { objects: 5, spaces: 1 } } })
+    const { api } = started
+    t.equal((await api.post(WORKSPACES, { metadata: { name: 'more' } })).code, 403)
+    const gone = await api.watch(`${WORKSPACES}?watch=1&fieldSelector=metadata.name=compute`)
+    await api.ok(api.delete(`${WORKSPACES}/compute`))
+    await gone.until(event => event.type === 'DELETED')
+    gone.close()
+    const again = await started.restart({ serverLimit: { objects: 4, spaces: 1 } })
+    t.equal((await again.api.in('root:wmw1').post(CONFIGMAPS, configMap('more'))).code, 403)
+  },
+)
+
+t.test('a space that is taken as the last object becomes ready', async t => {
+  const started = await startTestServer(t)
+  const { used } = (await started.api.ok(started.api.get('/budget'))) as unknown as BudgetDocument
+  const { api } = await started.restart({ serverLimit: { objects: used.objects + 1 } })
+  const last = api.in(await createSpace(api, 'last'))
+  for (const name of ['default', 'kube-system', 'kube-public'])
+    t.equal((await last.get(`/api/v1/namespaces/${name}`)).code, 200, name)
+  t.equal((await last.post('/api/v1/namespaces', { metadata: { name: 'another' } })).code, 403)
 })

@@ -9,6 +9,7 @@ import { asDescribed } from '../../../placement/content/asDescribed.ts'
 import { withoutServerFields } from '../../../placement/content/projection.ts'
 import { waveOf } from '../../../placement/content/wave.ts'
 import { isServersObject } from '../../../placement/select/eligibility.ts'
+import { FIRST_NAMESPACES } from '../../../placement/spaces/firstContent.ts'
 import { MARKS } from '../../../placement/words/marks.ts'
 import {
   CLUSTER_FINALIZER,
@@ -44,7 +45,7 @@ const LEFT: ReadonlySet<string> = new Set([
   'certificatesigningrequests.certificates.k8s.io',
 ])
 /** Each space has them from birth. */
-const NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease'])
+const NAMESPACES: ReadonlySet<string> = new Set([...FIRST_NAMESPACES, 'kube-node-lease'])
 const AUTOMATIC = 'apf.kubernetes.io/autoupdate-spec'
 
 /** Whether a kind goes to another space, as far as its user may read and make it. */
