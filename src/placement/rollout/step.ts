@@ -356,10 +356,13 @@ class Stepping {
   }
 }
 
+/** Reason of a cluster that is away, and that no revision may have cut off. */
+export const PASSED_OVER = 'ClusterAway'
+
 const NOT_ITS_TURN: Reason = { reason: 'NotItsTurn', message: 'other clusters come first' }
 
 const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>> = {
-  away: { state: 'Waiting', reason: 'ClusterAway', message: 'it is planned once its cluster is back' },
+  away: { state: 'Waiting', reason: PASSED_OVER, message: 'it is planned once its cluster is back' },
   planned: { state: 'Planned', ...NOT_ITS_TURN },
   halfway: { state: 'Planned', ...NOT_ITS_TURN },
   running: { state: 'Running', reason: 'Progressing', message: 'its content is not healthy yet' },
@@ -377,7 +380,7 @@ const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>
 /** It stays done, so that it has its time anew when it is back. */
 const DONE_AWAY: Reason & { readonly state: ClusterState } = {
   state: 'Done',
-  reason: 'ClusterAway',
+  reason: PASSED_OVER,
   message: 'it was done before its cluster went away',
 }
 

@@ -70,6 +70,13 @@ export function rolloutOf({ spec, status }: KubeObject): Rollout {
   }
 }
 
+const SETTLED: ReadonlySet<ClusterState> = new Set<ClusterState>(['Done', 'Failed', 'Stuck', 'Skipped'])
+
+/** Whether a cluster is still to be looked at, such as one that catches up after its absence. */
+export function isOpen({ state }: RolloutCluster): boolean {
+  return !SETTLED.has(state)
+}
+
 /** Fields that people write. */
 function people(spec: unknown): Pick<Rollout, 'paused' | 'urgent' | 'approvals'> {
   return {

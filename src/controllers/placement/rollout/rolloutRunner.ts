@@ -12,7 +12,7 @@ import type { Tasks } from '../join/tasks.ts'
 import type { ClusterContent, ClusterQuestion } from './clusterContent.ts'
 import type { ClusterPresence } from './clusterPresence.ts'
 import type { RevisionStore } from './revisionStore.ts'
-import { type Rollout, rolloutOf, statusOf } from './rollout.ts'
+import { isOpen, type Rollout, rolloutOf, statusOf } from './rollout.ts'
 import { looksAt, type SeenCluster, type Sight, seenCluster, stepOf, steppedRollout } from './rolloutStatus.ts'
 import type { StagedPlacement } from './stagedPlacement.ts'
 import type { StagedPlacements } from './stagedPlacements.ts'
@@ -189,7 +189,7 @@ export class RolloutRunner {
       // a revision that changes nothing in a cluster names no copy there
       for (const mailbox of start) placement.touched.add(mailbox)
     }
-    if (state === 'Done') this.#settle(placement, revision)
+    if (state === 'Done') this.#settle(placement, rollout)
     if (state === 'RolledBack') placement.rolledBack.set(revision, rollout.from)
   }
 
@@ -202,8 +202,9 @@ export class RolloutRunner {
     })
   }
 
-  /** A rollout ends for good when no destination has another revision. */
-  #settle(placement: StagedPlacement, revision: number): void {
+  /** A rollout ends for good when no destination has another revision, or catches up with this one. */
+  #settle(placement: StagedPlacement, { revision, clusters }: Rollout): void {
+    for (const one of clusters.values()) if (isOpen(one)) return
     for (const has of placement.named.values()) if (has !== revision) return
     placement.clearRevisions()
     this.#placements.rests(placement)

@@ -5,7 +5,7 @@
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { RolloutState } from '../../../placement/rollout/rolloutStates.ts'
 import type { ClusterFacts, RolloutFacts, Step } from '../../../placement/rollout/step.ts'
-import { step } from '../../../placement/rollout/step.ts'
+import { PASSED_OVER, step } from '../../../placement/rollout/step.ts'
 import type { ClusterContent } from './clusterContent.ts'
 import type { Rollout, RolloutCluster } from './rollout.ts'
 
@@ -68,6 +68,8 @@ export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent,
   // after an absence it has its time anew
   const isSame = before?.content === content && before.revision === revision && before.isAway === now.isAway
   const kept = isKept && before?.state === 'Failed' ? before.message : undefined
+  // no deadline runs during a pause
+  const isResumed = before?.isAway === true && before.reason === PASSED_OVER && !now.isAway
   return {
     facts: {
       key: mailbox,
@@ -77,7 +79,7 @@ export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent,
       revision,
       content,
       contentSinceMs: isSame ? before.contentSinceMs : nowMs,
-      beganMs: before?.revision === revision ? before.beganMs : undefined,
+      beganMs: before?.revision === revision ? before.beganMs && (isResumed ? nowMs : before.beganMs) : undefined,
       wasDone: before?.state === 'Done' && before.revision === revision,
       away: now.isAway,
       ...(now.isSilent && { isSilent: true }),

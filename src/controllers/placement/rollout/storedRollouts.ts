@@ -1,5 +1,5 @@
 /** Which revision each destination has, as stored rollouts of a placement tell it to a server that starts. Pure. */
-import { NOT_STAGED, type Rollout, type RolloutCluster } from './rollout.ts'
+import { isOpen, NOT_STAGED, type Rollout, type RolloutCluster } from './rollout.ts'
 
 export interface StoredState {
   /** The number of its newest rollout. */
@@ -46,7 +46,7 @@ export function storedState(
 }
 
 function isOver({ state, revision, clusters }: Rollout): boolean {
-  const hasIt = (one: RolloutCluster): boolean => one.state === 'Skipped' || one.revision === revision
+  const hasIt = (one: RolloutCluster): boolean => one.state === 'Skipped' || (one.revision === revision && !isOpen(one))
   return state === 'Done' && [...clusters.values()].every(hasIt)
 }
 

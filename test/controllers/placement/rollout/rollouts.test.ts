@@ -1207,3 +1207,35 @@ t.test('revisions keep of a Location what they read, also of one that left befor
   await pass(3000)
   t.same(kept().length, 4, 'no further revision')
 })
+
+t.test('a cluster that is paused amid its step has its time anew when the pause is over', async t => {
+  const { server, edit, pass, report, held, states } = await placed(t, {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1, progressDeadline: '15s' },
+    onFailure: 'Rollback',
+  })
+  const pause = async (paused: 'true' | undefined) => {
+    const location = server.peek('inv1', LOCATIONS, 'florin')!
+    const annotations = paused ? { 'edge.kubestellar.io/paused': paused } : {}
+    const spec = { instanceSelector: { matchLabels: { 'loc-name': 'florin' } } }
+    await server.in('inv1').update(LOCATIONS, { ...location, spec, metadata: { ...location.metadata, annotations } })
+    await server.quiet()
+  }
+  await edit('page', '2')
+  await pass(3000)
+  t.equal(held('florin'), '2')
+  await pause('true')
+  await pass(1000)
+  t.equal(states(2).florin, 'Waiting')
+  await pass(500)
+  await report('guilder')
+  await pass(16_000)
+  await pause(undefined)
+  await pass(1000)
+  t.equal(states(2).florin, 'Running')
+  t.same([held('florin'), held('guilder')], ['2', '2'], 'a pause fails nothing')
+  await pass(10_000)
+  t.equal(states(2).florin, 'Running')
+  await pass(6000)
+  t.equal(states(2).florin, 'Stuck')
+})
