@@ -61,7 +61,7 @@ export class WebhookCallError extends Error {
   }
 }
 
-export interface ToldMessage {
+interface ToldMessage {
   headers: Readonly<Record<string, string>>
   text: string
 }
@@ -74,7 +74,7 @@ interface Message {
   isTold: boolean
 }
 
-export interface Told {
+interface Told {
   code: number
   headers: IncomingHttpHeaders
 }

@@ -123,7 +123,7 @@ export function content({ metadata: _metadata, status: _status, ...rest }: Reado
 export type Content = Omit<KubeObject, 'metadata' | 'status'>
 
 /** Additions of defaults to the requested content. */
-export function filledIn(requested: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
+function filledIn(requested: Content, defaulted: KubeObject, schema: Schema | undefined): FieldSet {
   // many kinds have none
   if (equalJson(requested, content(defaulted))) return EMPTY_SET
   return withoutServers(compare(requested, content(defaulted), schema).added)

@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { someOf } from '../../apimachinery/someOf.ts'
 import type { ReportedTo } from '../../placement/content/reportedObject.ts'
 import type { Stored } from '../../storage/store.ts'
 import type { KindReader } from '../registry/answeredReader.ts'
@@ -140,10 +141,9 @@ function isNamed({ key }: Stored, { after }: Pick<ContinueToken, 'after'>): bool
 
 function inSeveral(type: ResourceType, name: string, found: readonly Shown[]): StatusError {
   const places = found.map(({ to }) => to.location).sort()
-  const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : ''
   return new StatusError(
     'Conflict',
-    `${type.resource} "${name}" is at several locations: ${places.slice(0, NAMED).join(', ')}${more}; read it at /locations/<location> of this view`,
+    `${type.resource} "${name}" is at several locations: ${someOf(places, NAMED)}; read it at /locations/<location> of this view`,
     { name, group: type.group, kind: type.resource },
   )
 }

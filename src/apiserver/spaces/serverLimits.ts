@@ -23,7 +23,7 @@ export const HEAP_PER_OBJECT = 2 * 1024
 export const HEAP_PER_SPACE = 20 * 1024
 const COPIES_PER_OBJECT = 4
 /** The part of a limit from which it is reported. */
-export const NEARLY = 0.8
+const NEARLY = 0.8
 /** Below it the report ends. */
 const ENOUGH = 0.75
 

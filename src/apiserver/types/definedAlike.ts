@@ -2,6 +2,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { someOf } from '../../apimachinery/someOf.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 
 /** Served versions of the kind at a place. */
@@ -60,10 +61,7 @@ export function definedOtherwise(
     else others++
   }
   if (!sides.some(({ type }) => type)) return undefined
-  const named = sides.map(({ type, places }) => {
-    const more = places.length > NAMED ? ` and ${places.length - NAMED} more` : ''
-    return `${places.slice(0, NAMED).join(', ')}${more}${type ? '' : ' without it'}`
-  })
+  const named = sides.map(({ type, places }) => `${someOf(places, NAMED)}${type ? '' : ' without it'}`)
   named.sort()
   if (others > 0) named.push(`${others} more with further definitions`)
   const kind = groupResourceName({ group, resource })

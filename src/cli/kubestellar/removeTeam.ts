@@ -3,6 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../apimachinery/resources.ts'
+import { someOf } from '../../apimachinery/someOf.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -143,8 +144,7 @@ async function namesOf(space: SpaceClient, resource: GroupVersionResource): Prom
 }
 
 function some(names: readonly string[]): string {
-  const more = names.length - SHOWN
-  return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return someOf(names, SHOWN)
 }
 
 function line(inventory: string, path: string): string {

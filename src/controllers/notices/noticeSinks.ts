@@ -21,14 +21,14 @@ export interface SinkKey {
 }
 
 /** An Event in line. */
-export interface WaitingEvent {
+interface WaitingEvent {
   readonly namespace: string
   readonly name: string
   readonly revision: number
 }
 
 /** Sums over all sinks, since the start. */
-export interface NoticeCounts {
+interface NoticeCounts {
   delivered: number
   failed: number
   dropped: number

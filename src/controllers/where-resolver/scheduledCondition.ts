@@ -4,6 +4,7 @@
  */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { someOf } from '../../apimachinery/someOf.ts'
 import type { SliceRow } from '../whereDesk.ts'
 import { SCHEDULED } from './whereIndex.ts'
 
@@ -35,6 +36,5 @@ function verdictOn({ evicted, avoided }: KeptOut): Condition {
 
 function placesOf(destinations: readonly SliceRow[]): string {
   const names = [...new Set(destinations.map(({ locationName }) => locationName))].sort()
-  const rest = names.length - MAX_NAMES
-  return `${names.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  return someOf(names, MAX_NAMES)
 }

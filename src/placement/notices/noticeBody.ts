@@ -53,7 +53,7 @@ export function noticeOf(space: string, event: KubeObject): Notice {
   }
 }
 
-export interface NoticeBody {
+interface NoticeBody {
   readonly contentType: string
   readonly text: string
 }

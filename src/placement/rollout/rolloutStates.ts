@@ -10,3 +10,10 @@ export const ROLLOUT_STATES = [
   'Superseded',
 ] as const
 export type RolloutState = (typeof ROLLOUT_STATES)[number]
+
+/** The condition of an EdgePlacement. */
+export const ROLLED_OUT = 'RolledOut'
+/** A state, and reason of the condition. */
+export const ROLLED_BACK = 'RolledBack'
+/** Reason where nothing is staged any more: all clusters read the live content. */
+export const NOT_STAGED = 'NotStaged'

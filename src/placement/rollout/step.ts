@@ -7,6 +7,7 @@
  * no slot, counts for nothing and blocks nothing; it is planned like others once it is back. One that falls silent after it began
  * is no such cluster: a revision may have cut it off. It keeps its slot over newer revisions, and fails at its deadline.
  */
+import { someOf } from '../../apimachinery/someOf.ts'
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
 
@@ -402,8 +403,7 @@ const SHOWN = 5
 
 function names(clusters: readonly Seen[]): string {
   const shown = clusters.slice(0, SHOWN).map(({ cluster }) => `${cluster.name}${cluster.away ? ' (silent)' : ''}`)
-  const more = clusters.length - shown.length
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return someOf(shown, SHOWN, clusters.length)
 }
 
 /** By group, those left halfway first, then by name. */

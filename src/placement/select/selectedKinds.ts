@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import { at, objects, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { someOf } from '../../apimachinery/someOf.ts'
 import { canonicalJson } from '../../apimachinery/values.ts'
 import { groupOfTest, SELECTED_KINDS_ANNOTATION } from '../words/placement.ts'
 
@@ -85,8 +86,7 @@ const SHOWN = 8
 
 /** Words about kinds that a test leaves out. */
 export function skippedText(field: string, { skipped }: KindLimit, placement: string): string {
-  const more = skipped.length - SHOWN
-  const kinds = `${skipped.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const kinds = someOf(skipped, SHOWN)
   return `${field} selects only kinds that its author may get and list; it skips ${kinds}. ${remedyFor(placement)}`
 }
 

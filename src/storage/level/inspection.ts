@@ -2,6 +2,7 @@
  * One look at every row of a store. It hands over the current objects, and compares the rows with the newest batch, the log, and the
  * acknowledged revision. A mismatch is damage, and is reported in words.
  */
+import { someOf } from '../../apimachinery/someOf.ts'
 import { type Revision, StorageError } from '../store.ts'
 import { type Database, type RowVisit, readAll } from './database.ts'
 import { readCarefully } from './readCarefully.ts'
@@ -198,6 +199,5 @@ function counted(count: number, one: string, many = `${one}s`, is?: ''): string 
 }
 
 function listed(names: readonly string[]): string {
-  const more = names.length - NAMED
-  return names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return someOf(names, NAMED)
 }

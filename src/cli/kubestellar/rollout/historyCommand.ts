@@ -1,6 +1,7 @@
 /** `kubectl kubestellar rollout history`: revisions of a placement and what became of them; with `--revision` what one of them changed. */
 import { at, num, str, strings } from '../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import { someOf } from '../../../apimachinery/someOf.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { LOCATIONS } from '../../../placement/words/placement.ts'
 import { ANSWERS_VERSION, ago, type Cell, Footnotes, type Format, printDocument, table } from '../../shell/output.ts'
@@ -117,14 +118,13 @@ function historyText(
 ): string[] {
   const rows = revisions.map((one): (Cell | string)[] => {
     const named = wide ? one.changed : one.changed.slice(0, FEW)
-    const more = one.changedCount - named.length
     return [
       String(one.revision),
       one.by,
       ago(one.at, nowMs),
       one.isPinned ? { text: `${one.state} (pinned)`.trim(), colour: 'warn' } : one.state,
       String(one.objects),
-      `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+      someOf(named, named.length, one.changedCount),
     ]
   })
   const fit = { columns, footnotes: new Footnotes() }

@@ -21,7 +21,7 @@ import { revisionOf, revisionsOf } from './rollouts.ts'
 
 interface Compared extends RevisionHead, ComparisonAnswer {}
 
-export interface RevisionDiffOptions {
+interface RevisionDiffOptions {
   readonly revision: string
   readonly output?: Format
 }

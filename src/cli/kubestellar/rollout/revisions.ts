@@ -23,7 +23,7 @@ export interface RevisionHead {
 }
 
 /** An object of which two revisions, or one and the present, say something. */
-export interface RevisedAnswer extends ComparedObject {
+interface RevisedAnswer extends ComparedObject {
   readonly kind: string
   readonly action: string
   /** The revision since which it is as in the first of the two; absent where it is not in that. */

@@ -3,6 +3,7 @@ import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { num, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { systemClock } from '../../../client/clock.ts'
+import { NOT_STAGED, ROLLED_BACK, ROLLED_OUT } from '../../../placement/rollout/rolloutStates.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { type Format, printDocument } from '../../shell/output.ts'
@@ -162,10 +163,6 @@ function concerns(placement: KubeObject, { reason }: RolloutAnswer, code: number
   return condition?.reason === ROLLED_BACK || condition?.reason === reason
 }
 
-const ROLLED_OUT = 'RolledOut'
-const ROLLED_BACK = 'RolledBack'
-/** Reason of a rollout that ended with the strategy: all clusters get the newest content. */
-const NOT_STAGED = 'NotStaged'
 /** Reason of a superseded rollout. */
 const NEWER_REVISION = 'NewerRevision'
 

@@ -10,7 +10,7 @@ import { compareRevisions, headOf, namedRevisions, type RevisionHead } from './r
 import { type RolloutAnswer, rolloutsAnswer, rolloutText } from './rolloutStatus.ts'
 import { placementOf, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
-export interface WhyAtOptions {
+interface WhyAtOptions {
   readonly at: string
   readonly cluster?: string | undefined
   readonly output?: Format | undefined

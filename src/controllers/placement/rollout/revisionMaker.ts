@@ -1,5 +1,6 @@
 /** Makes revisions of the edits of a placement, and forgets those that are needed no more. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
@@ -130,8 +131,4 @@ export class RevisionMaker {
     for (const revision of rows.revisions.slice(0, -historyLimit))
       if (!needed.has(revision)) await this.#deps.store.forget(id, rows, revision)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -5,9 +5,6 @@ import type { RolloutState } from '../../../placement/rollout/rolloutStates.ts'
 import type { ClusterState, ContentState } from '../../../placement/rollout/step.ts'
 import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
 
-/** Reason of a superseded rollout after which all clusters read the live content. */
-export const NOT_STAGED = 'NotStaged'
-
 /** A destination in a rollout. */
 export interface RolloutCluster {
   /** Name of the mailbox. */

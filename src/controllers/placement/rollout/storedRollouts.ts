@@ -1,5 +1,6 @@
 /** Which revision each destination has, as stored rollouts of a placement tell it to a server that starts. Pure. */
-import { isOpen, NOT_STAGED, type Rollout, type RolloutCluster } from './rollout.ts'
+import { NOT_STAGED } from '../../../placement/rollout/rolloutStates.ts'
+import { isOpen, type Rollout, type RolloutCluster } from './rollout.ts'
 
 export interface StoredState {
   /** The number of its newest rollout. */

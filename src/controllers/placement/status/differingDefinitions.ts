@@ -2,6 +2,7 @@
  * Kinds that a placement asks of clusters, and that these define otherwise. Views of all clusters serve none of them together, so the
  * placement names the clusters.
  */
+import { someOf } from '../../../apimachinery/someOf.ts'
 import { upsyncsKind } from '../../../placement/select/placementSpec.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -44,15 +45,16 @@ export function differingDefinitions(
   const named = differing
     .sort()
     .slice(0, MAX_KINDS)
-    .map(([definition, byDigest]) => `${definition}: ${[...byDigest.values()].map(namesOf).sort().join('; ')}`)
+    .map(
+      ([definition, byDigest]) =>
+        `${definition}: ${[...byDigest.values()]
+          .map(at => someOf(at.sort(), MAX_NAMED))
+          .sort()
+          .join('; ')}`,
+    )
   const more = differing.length > MAX_KINDS ? ` and ${differing.length - MAX_KINDS} more kinds` : ''
   return {
     reason: 'DefinedOtherwise',
     message: `clusters define kinds otherwise: ${named.join('. ')}${more}. Reports of all clusters leave these out; read each location, or install one definition`,
   }
-}
-
-function namesOf(locations: readonly string[]): string {
-  const more = locations.length > MAX_NAMED ? ` and ${locations.length - MAX_NAMED} more` : ''
-  return `${locations.toSorted().slice(0, MAX_NAMED).join(', ')}${more}`
 }

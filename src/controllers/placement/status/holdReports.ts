@@ -5,7 +5,9 @@
 
 import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import { someOf } from '../../../apimachinery/someOf.ts'
 import type { CrowdLog } from '../../../client/crowdLog.ts'
+import { ROLLED_OUT } from '../../../placement/rollout/rolloutStates.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { CONFIRM_DELETION_ANNOTATION, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { EventRecorder } from '../../eventRecorder.ts'
@@ -17,7 +19,7 @@ import { DELETION_HELD, type HeldRemovals } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
 import type { RolloutReport } from '../rollout/rollouts.ts'
 import type { RestoreReports } from './restoreReports.ts'
-import { ROLLED_OUT, rolloutCondition, rolloutEvent } from './rolloutCondition.ts'
+import { rolloutCondition, rolloutEvent } from './rolloutCondition.ts'
 
 export interface HoldReportsDeps {
   brake: Pick<Brake, 'holdOf'>
@@ -133,16 +135,11 @@ export class HoldReports {
     }
     const parts = [
       ...(objects > 0 ? [`${objects} of its objects (annotation ${PAUSED_ANNOTATION})`] : []),
-      ...(locations.size > 0 ? [`what is at Location ${[...locations].sort().slice(0, NAMED).join(', ')}`] : []),
+      ...(locations.size > 0 ? [`what is at Location ${someOf([...locations].sort(), NAMED)}`] : []),
     ]
     if (parts.length === 0) return { type, status: 'False', reason: 'NotPaused', message: '' }
-    const rest = locations.size > NAMED ? ` and ${locations.size - NAMED} more` : ''
-    return {
-      type,
-      status: 'True',
-      reason: 'PartlyPaused',
-      message: `nothing is changed or deleted of ${parts.join(', and ')}${rest}`,
-    }
+    const message = `nothing is changed or deleted of ${parts.join(', and ')}`
+    return { type, status: 'True', reason: 'PartlyPaused', message }
   }
 }
 

@@ -3,6 +3,7 @@
  * Each cluster's first comes before any cluster's second, so a cluster that refuses much hides no other.
  */
 
+import { someOf } from '../../../apimachinery/someOf.ts'
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
 import { describeObject, objectKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
@@ -79,6 +80,5 @@ export function mayConcern({ message }: Reason, isSelected: (key: string) => boo
 
 /** Some of the Locations, and the number of the others. */
 export function namesOf(locations: readonly string[]): string {
-  const rest = locations.length - MAX_NAMES
-  return `${locations.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  return someOf(locations, MAX_NAMES)
 }

@@ -1,6 +1,7 @@
 /** Finds the mailbox behind a location of a space, for whoever shows reports of clusters. */
 import { StatusError } from '../../../apimachinery/errors.ts'
 import type { GroupResource } from '../../../apimachinery/object.ts'
+import { someOf } from '../../../apimachinery/someOf.ts'
 import type { MarksListener, ReportedCluster, ReportedPlaces } from '../../../placement/desks/reported.ts'
 import { definitionKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -110,9 +111,8 @@ function unknown(message: string): StatusError {
 }
 
 function noLocation(location: string, known: readonly string[]): StatusError {
-  const names = known.toSorted().slice(0, NAMED).join(', ')
-  const rest = known.length > NAMED ? ` and ${known.length - NAMED} more` : ''
-  const where = known.length === 0 ? 'placements of this space lead nowhere' : `they lead to ${names}${rest}`
+  const names = someOf(known.toSorted(), NAMED)
+  const where = known.length === 0 ? 'placements of this space lead nowhere' : `they lead to ${names}`
   const message = `location ${JSON.stringify(location)} not found: no placement of this space leads there; ${where}`
   return new StatusError('NotFound', message, { name: location, kind: 'locations' })
 }

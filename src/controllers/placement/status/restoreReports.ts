@@ -3,6 +3,7 @@
  * when all of them have reported that they keep none, or with the restore itself.
  */
 import type { Condition } from '../../../apimachinery/conditions.ts'
+import { someOf } from '../../../apimachinery/someOf.ts'
 import type { ClusterOutcome } from '../../../placement/outcome/clusterOutcome.ts'
 import { DELETION_HELD } from '../../../placement/outcome/outcome.ts'
 import type { Inventory } from '../inventory/inventory.ts'
@@ -14,7 +15,7 @@ export interface RestoreReportsDeps {
   inventory: Pick<Inventory, 'target' | 'clusterName'>
 }
 
-export const RESTORE_UNSETTLED = 'RestoreUnsettled'
+const RESTORE_UNSETTLED = 'RestoreUnsettled'
 /** Clusters that a message names. */
 const NAMED = 5
 const SETTLED: Condition = { type: RESTORE_UNSETTLED, status: 'False', reason: 'NothingHeld', message: '' }
@@ -39,8 +40,8 @@ export class RestoreReports {
       if (holds !== false) (holds ? holding : silent).push(this.#deps.inventory.clusterName(mailbox))
     }
     const parts = [
-      ...(holding.length > 0 ? [`kept in ${named(holding)}`] : []),
-      ...(silent.length > 0 ? [`not known of ${named(silent)}, without a report since`] : []),
+      ...(holding.length > 0 ? [`kept in ${someOf(holding.sort(), NAMED)}`] : []),
+      ...(silent.length > 0 ? [`not known of ${someOf(silent.sort(), NAMED)}, without a report since`] : []),
     ]
     if (parts.length === 0) return SETTLED
     return {
@@ -59,9 +60,4 @@ export class RestoreReports {
     const { sinceRestore, holdsDeletions } = this.#deps.inventory.target(mailbox) ?? {}
     return sinceRestore === restoredAt ? holdsDeletions : undefined
   }
-}
-
-function named(clusters: readonly string[]): string {
-  const rest = clusters.length > NAMED ? ` and ${clusters.length - NAMED} more` : ''
-  return `${clusters.toSorted().slice(0, NAMED).join(', ')}${rest}`
 }

@@ -3,15 +3,13 @@ import type { Condition } from '../../../apimachinery/conditions.ts'
 import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { NOT_STAGED, ROLLED_BACK, ROLLED_OUT } from '../../../placement/rollout/rolloutStates.ts'
 import type { RecordedEvent } from '../../eventRecorder.ts'
 import type { RolloutReport } from '../rollout/rollouts.ts'
 
-export const ROLLED_OUT = 'RolledOut'
 const DONE = 'Done'
-const NOT_STAGED = 'NotStaged'
 const PINNED = 'Pinned'
 const EDITS_PENDING = 'EditsPending'
-const ROLLED_BACK = 'RolledBack'
 
 /** States of a rollout that did not reach its end, and goes nowhere by itself. */
 const ENDED: ReadonlySet<string> = new Set(['Failed', ROLLED_BACK])
@@ -47,7 +45,7 @@ const EVENTS: Readonly<Record<string, { readonly reason: string; readonly type?:
   RolloutPaused: { reason: 'RolloutPaused', type: 'Normal' },
   [PINNED]: { reason: 'RevisionPinned', type: 'Normal' },
   TooManyFailures: { reason: 'RolloutFailed' },
-  RolledBack: { reason: 'RolledBack' },
+  [ROLLED_BACK]: { reason: ROLLED_BACK },
   NoProgress: { reason: 'RolloutStuck' },
 }
 
@@ -64,7 +62,7 @@ export function rolloutEvent(before: KubeObject, { reason, message }: Condition)
   const room = { isNewest: true, room: 'rollouts' } as const
   if (isOther && (event?.type === 'Normal' || !event) && reason !== PINNED) {
     if (Number(is) < Number(was))
-      return { reason: 'RolledBack', message: `revision ${was} gives way to ${message}`, ...room }
+      return { reason: ROLLED_BACK, message: `revision ${was} gives way to ${message}`, ...room }
     if (!AT_REST.has(wasReason) && !AT_REST.has(reason)) {
       const superseded = { reason: 'RolloutSuperseded', type: 'Normal' } as const
       return { ...superseded, message: `revision ${was} was not finished; now ${message}`, ...room }

@@ -1,5 +1,6 @@
 /** StatusCollectors of all spaces, compiled when they are first used. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { someOf } from '../../../apimachinery/someOf.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { type Collector, type ReadCollector, readCollector } from '../../../placement/summary/collector.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
@@ -71,5 +72,5 @@ export class Collectors {
 
 function some(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMED).map(name => JSON.stringify(name))
-  return names.length > MAX_NAMED ? `${shown.join(', ')} and ${names.length - MAX_NAMED} more` : shown.join(', ')
+  return someOf(shown, MAX_NAMED, names.length)
 }

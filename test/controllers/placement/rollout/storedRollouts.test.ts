@@ -1,8 +1,9 @@
 /** Stored rollouts, as a server that starts reads them. */
 import t from 'tap'
-import { NOT_STAGED, type Rollout, rolloutOf } from '../../../../src/controllers/placement/rollout/rollout.ts'
+import { type Rollout, rolloutOf } from '../../../../src/controllers/placement/rollout/rollout.ts'
 import { storedState } from '../../../../src/controllers/placement/rollout/storedRollouts.ts'
 import type { RolloutState } from '../../../../src/placement/rollout/rolloutStates.ts'
+import { NOT_STAGED } from '../../../../src/placement/rollout/rolloutStates.ts'
 
 type Row = readonly [key: string, revision: number, state: string]
 

@@ -1,4 +1,5 @@
 /** A preview as a comment of a pull request: a table of what changes where, and each diff folded. Pure. */
+import { someOf } from '../../../../apimachinery/someOf.ts'
 import type { GroupAnswer, PreviewAnswer } from './preview.ts'
 import { diffOf, titleOf } from './preview.ts'
 import { movesText, rolloutText, sentenceOf, summaryOf, WORDS } from './previewText.ts'
@@ -44,12 +45,11 @@ export function previewMarkdown(answer: PreviewAnswer): string {
 function rowOf(title: string, group: GroupAnswer): Row {
   const { action, count, locations, message } = group
   const named = locations.slice(0, FEW).map(({ location }) => location)
-  const more = count - named.length
   const change = WORDS[action] ?? action
   return {
     title,
     change: message === undefined ? change : `${change}: ${message}`,
-    where: `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    where: someOf(named, named.length, count),
     diff: action === 'Unchanged' || action === 'Delete' ? [] : diffOf(group),
   }
 }

@@ -1,4 +1,5 @@
 /** The answers of `preview` and `diff` for people: a unified diff for each group of clusters, and a summary. */
+import { someOf } from '../../../../apimachinery/someOf.ts'
 import { durationText } from '../../../shell/durations.ts'
 import type { Colour, Paint } from '../../../shell/output.ts'
 import {
@@ -65,8 +66,7 @@ type StageGroup = RolloutPreviewAnswer['stages'][number]['groups'][number]
 function stageGroupText({ name, approval, windows, count, locations }: StageGroup, wide: boolean): string {
   const few = locations.slice(0, wide ? locations.length : FEW)
   const named = few.map(({ location, isAway }) => (isAway ? `${location} (away)` : location))
-  const more = count - few.length
-  const clusters = count === 0 ? 'no cluster' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const clusters = count === 0 ? 'no cluster' : someOf(named, named.length, count)
   const gates = [
     ...(approval ? ['after an approval'] : []),
     ...(windows.length > 0 ? [`within ${windows.join('; ')}`] : []),
@@ -145,8 +145,7 @@ function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[]
 export function groupText(title: string, group: GroupAnswer, { wide, paint, words }: PreviewTextOptions): string[] {
   const { action, count, locations, message } = group
   const named = locations.slice(0, wide ? locations.length : FEW).map(({ location }) => location)
-  const more = count - named.length
-  const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const where = someOf(named, named.length, count)
   const head = paint(`${title} ${words?.[action] ?? `${WORDS[action] ?? action} in`} ${where}`, COLOURS[action])
   const lines = message === undefined ? [head] : [`${head}: ${message}`]
   const isFolded = action === 'Unchanged' || (action === 'Delete' && !wide)

@@ -4,6 +4,7 @@
  */
 import { num } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
+import { someOf } from '../../../../apimachinery/someOf.ts'
 import { atMost } from '../../../../client/atMost.ts'
 import type { Client } from '../../../../client/client.ts'
 import { serves } from '../../../../placement/spaces/spaceTypes.ts'
@@ -110,8 +111,7 @@ function rowOf({ metadata, status, ...rest }: KubeObject, inventory: string): Ku
 
 /** The first of some paths. */
 export function named(paths: readonly string[]): string {
-  const more = paths.length - NAMED
-  return `${paths.toSorted().slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return someOf(paths.toSorted(), NAMED)
 }
 
 function counted(count: number, word: string): string {

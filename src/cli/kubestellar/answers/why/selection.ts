@@ -4,6 +4,7 @@
  */
 import { at, objects, strings } from '../../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
+import { someOf } from '../../../../apimachinery/someOf.ts'
 import {
   type Criterion,
   compilePlacement,
@@ -136,6 +137,5 @@ function groupText(group: unknown): string {
 const SHOWN = 5
 
 function some(texts: readonly string[]): string {
-  const more = texts.length - SHOWN
-  return more > 0 ? `${texts.slice(0, SHOWN).join(', ')} and ${more} more` : texts.join(', ')
+  return someOf(texts, SHOWN)
 }

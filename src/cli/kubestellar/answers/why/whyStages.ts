@@ -1,10 +1,12 @@
 /** How far the newest rollout of a placement is, cluster by cluster, and the command that moves those on that wait. Pure. */
 import { at, num, records, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
+import { someOf } from '../../../../apimachinery/someOf.ts'
+import { NOT_STAGED } from '../../../../placement/rollout/rolloutStates.ts'
 import { ago, type Colour, type Paint } from '../../../shell/output.ts'
 import type { Place } from '../destinations.ts'
 
-export interface StagedCluster {
+interface StagedCluster {
   readonly location: string
   readonly group?: string
   /** The revision that it may have now; 0: none yet. */
@@ -75,8 +77,6 @@ export function stagesOf(name: string, { rollouts, revisions, placeOf }: Staged)
   }
 }
 
-/** Reason of the last rollout of a placement whose strategy stages nothing any more. */
-const NOT_STAGED = 'NotStaged'
 const ROLLOUT = 'kubectl kubestellar rollout'
 
 function remedyFor(name: string, reason: string, group: string): string {
@@ -121,9 +121,10 @@ export function stagesText(name: string, stages: StagesAnswer, { wide, paint, no
   }
   for (const some of groups.values()) {
     const { revision: has, state, group, message, remedy } = some[0]!
-    const shown = wide ? some : some.slice(0, FEW)
-    const more = some.length - shown.length
-    const named = `${shown.map(({ location }) => location).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    const named = someOf(
+      some.map(({ location }) => location),
+      wide ? some.length : FEW,
+    )
     const of = group === undefined ? '' : ` (group ${group})`
     const what = [paint(state, COLOURS[state] ?? 'warn'), message].filter(text => text).join(': ')
     lines.push(`    ${named}${of}: ${has === 0 ? 'no revision' : `revision ${has}`}, ${what}`)
