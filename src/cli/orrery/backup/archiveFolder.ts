@@ -58,7 +58,7 @@ export async function keepNewest(folder: string, { keep, last, revision, hasKeys
   for (const name of found.filter(one => one.endsWith(SUFFIX))) {
     const header = await headerOf(join(folder, name))
     if ((header?.revision ?? 0) > revision) foreign.push(name)
-    else if (!hasKeys && header?.sealed !== undefined) withKeys.push(name)
+    else if (!hasKeys && holdsKeys(header)) withKeys.push(name)
   }
   const names = found.filter(name => !foreign.includes(name) && !withKeys.includes(name))
   const archives = names.filter(name => name.endsWith(SUFFIX))
@@ -66,6 +66,11 @@ export async function keepNewest(folder: string, { keep, last, revision, hasKeys
   const gone = names.filter(name => !kept.includes(name) && (name.endsWith(SUFFIX) || name < kept[0]!))
   for (const name of gone) await rm(join(folder, name), { force: true })
   return { gone, foreign, withKeys }
+}
+
+/** Whether keys of the server are in it: a data dir without them is sealed, too. */
+export function holdsKeys(header: Pick<ArchiveHeader, 'sealed'> | undefined): boolean {
+  return (header?.sealed?.names.length ?? 0) > 0
 }
 
 /** `undefined` where it cannot be read. */

@@ -16,7 +16,7 @@ import { withSession } from '../../shell/session/session.ts'
 import { type Host, printFound } from '../host.ts'
 import { folderOf } from '../store/store.ts'
 import { named, writeArchiveFile } from './archiveFile.ts'
-import { archivePath, assertFolder, keepNewest } from './archiveFolder.ts'
+import { archivePath, assertFolder, holdsKeys, keepNewest } from './archiveFolder.ts'
 import { passphraseIn } from './keyFile.ts'
 import { rounds } from './rounds.ts'
 import { keysLine, shownSize } from './words.ts'
@@ -105,7 +105,7 @@ async function takeOne(
     )
     const { revision, takenAt, sealed, outside } = header
     shown = revision
-    hasKeys = sealed !== undefined
+    hasKeys = holdsKeys(header)
     const found = { kind: 'Backup', file: path, ...content, revision, takenAt, keys: sealed?.names ?? [], outside }
     const line = `wrote ${path}: ${content.objects} objects as of revision ${revision}, ${shownSize(content.bytes)}; ${keysLine(header)}`
     await printFound({ ...settings }, [line], found, host)

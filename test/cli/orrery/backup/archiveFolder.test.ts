@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { keepNewest } from '../../../../src/cli/orrery/backup/archiveFolder.ts'
+import { holdsKeys, keepNewest } from '../../../../src/cli/orrery/backup/archiveFolder.ts'
 import { ARCHIVE_VERSION, MAGIC } from '../../../../src/storage/archive/archive.ts'
 import { FORMAT } from '../../../../src/storage/level/rows.ts'
 import { temporaryDir } from '../../../support/server.ts'
@@ -72,6 +72,7 @@ t.test('archives with keys never go for one that has none, and go for one that h
     foreign: [],
     withKeys: [at(1), at(2)],
   })
+  t.notOk(holdsKeys({ sealed: { ...sealed, names: [] } }), 'a data dir without keys, sealed')
   archive(dir, 7, { revision: 7, sealed })
   t.strictSame(await keepNewest(dir, { ...kept, keep: 2, last: at(7), hasKeys: true }), {
     gone: [at(1), at(2)],
