@@ -40,6 +40,8 @@ export interface AssociatedWith {
   readonly created?: string
   readonly health?: Health
   readonly message?: string
+  /** Whether an upsync set names it, too, so that it is no summary. */
+  readonly whole?: true
 }
 
 export interface AssociatedOwner {

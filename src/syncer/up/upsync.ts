@@ -154,7 +154,8 @@ export class Upsync {
       await this.#write(key, this.#changesOf(key, { resource, copy, existing, status, reported }))
     } catch (error) {
       // no update makes the whole Pod of its summary
-      if (!isStatusError(error, 'Invalid') || !existing || !associatedWith(existing)) throw error
+      const summary = existing && associatedWith(existing)
+      if (!isStatusError(error, 'Invalid') || !summary || summary.whole) throw error
       await this.#delete(key, existing, 'it is carried up whole from now on')
     }
   }
@@ -168,7 +169,7 @@ export class Upsync {
     const { associates, mirrorComplete } = this.#deps
     const { uid } = live.metadata
     const association = associates.of(key)
-    if (association?.uid === uid) return association && accountOf(key, live, association)
+    if (association?.uid === uid) return association && { ...accountOf(key, live, association), whole: true }
     const before = existing && associatedWith(existing)
     if (!existing || before?.uid !== uid) return undefined
     const root = associates.asker(key, existing)

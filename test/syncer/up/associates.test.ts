@@ -453,6 +453,28 @@ t.test(
   },
 )
 
+t.test(
+  'a whole Pod stays in the mailbox when the server takes its later state neither as an update nor anew',
+  async t => {
+    const c = await clusterFor(t)
+    const upsync = [{ apiGroup: '', resources: ['pods'], namespaces: ['app'], names: ['*'] }]
+    await c.pair.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec: { upsync } })
+    c.pair.start()
+    const set = await c.set('web-1', await c.deployment('web'))
+    await c.pod('a', set)
+    const before = await c.up('pods app/a', object => associatedWith(object) !== undefined)
+    const place = { namespace: 'app', name: 'a' }
+    const ephemeralContainers = [{ name: 'debug', image: 'i' }]
+    const more = { spec: { ephemeralContainers } }
+    await c.pair.cluster.patch(PODS, place, 'merge', more, { subresource: 'ephemeralcontainers' })
+    // behind it
+    await c.pod('b', set)
+    await c.up('pods app/b')
+    await c.pair.settled()
+    t.equal((await c.pair.mailbox.get(PODS, place)).metadata.uid, before.metadata.uid)
+  },
+)
+
 t.test('objects of namespaces that flags leave out are counted apart from those without room', async t => {
   const c = await clusterFor(t, [{ placement: 'p', kinds: ['pods'], full: false }])
   const syncer = c.pair.start()
