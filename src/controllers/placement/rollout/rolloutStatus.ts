@@ -94,7 +94,21 @@ export function stepOf(
   { strategy, revision, from, paused, approvals, urgent }: Rollout,
   { clusters, nowMs, isPaused }: Pick<RolloutFacts, 'clusters' | 'nowMs'> & { readonly isPaused: boolean },
 ): Step {
-  return step({ strategy, target: revision, from, clusters, nowMs, paused: paused || isPaused, approvals, urgent })
+  // while the placement itself is paused nothing of it is written, and no deadline runs
+  const found = clusters.map(one => {
+    const isRunning = one.revision === revision && one.beganMs !== undefined && one.content !== 'healthy'
+    return isPaused && isRunning ? { ...one, beganMs: nowMs } : one
+  })
+  return step({
+    strategy,
+    target: revision,
+    from,
+    clusters: found,
+    nowMs,
+    paused: paused || isPaused,
+    approvals,
+    urgent,
+  })
 }
 
 /** The rollout after a step. `note`: what its message says besides. */

@@ -169,3 +169,15 @@ t.test('a rollout that is done stays so while those that were away catch up', t 
   t.equal(after.state, 'Done')
   t.end()
 })
+
+t.test('no deadline runs while the placement itself is paused', t => {
+  const progressive = { maxConcurrency: 1, progressDeadline: '15s' }
+  const spec = { revision: 2, from: 1, run: 2, strategy: { type: 'Progressive', progressive } }
+  const read = rolloutOf({ apiVersion: 'v1', kind: 'PlacementRollout', metadata: {}, spec })
+  const facts = { ...cluster('florin'), name: 'florin', labels: {}, wasDone: false, away: false } as const
+  const late = (isPaused: boolean, nowMs: number) =>
+    stepOf(read, { clusters: [{ ...facts, beganMs: 5 }], nowMs, isPaused }).states.get('florin')
+  t.match(late(false, 20_000), { state: 'Stuck' })
+  t.match(late(true, 20_000), { state: 'Running', beganMs: 20_000 }, 'its time begins anew')
+  t.end()
+})
