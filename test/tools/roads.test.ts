@@ -56,7 +56,7 @@ const ROADS: Readonly<Record<string, Road>> = {
   },
   'writes EdgePlacement.status': {
     under: /^src\//,
-    marks: [/\bEDGE_PLACEMENTS\b/, /subresource: 'status'/],
+    marks: [/\.(?:update|patch)\(\s*EDGE_PLACEMENTS\b/, /subresource: 'status'/],
     use: 'src/controllers/writeStatus.ts',
     files: [],
   },
