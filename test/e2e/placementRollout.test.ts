@@ -308,9 +308,8 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   t.notOk(reasons('/imw1').has('RolloutFailed'), 'each space has its own')
   // sinks go on each by itself
   const slack = (reason: string) => receiver.at('/slack').filter(({ body }) => body.text.includes(`*${reason}*`))
-  await receiver.until(() => slack('RolloutFailed').length > 0)
-  const waits = new Set(slack('ApprovalRequired').map(({ body }) => body.text))
-  t.equal(waits.size, 2, 'one for each revision that waits')
+  // an Event that is written anew before it is sent gives one notice, with its newest text
+  await receiver.until(() => ['ApprovalRequired', 'RolloutFailed'].every(reason => slack(reason).length > 0))
   t.match(
     slack('RolloutFailed')[0]?.body.text,
     /^:warning: \*RolloutFailed\* EdgePlacement web in root:wmw1\nrevision \d+: 1 of 3 clusters failed/,
