@@ -11,8 +11,11 @@ import { someOf } from '../../apimachinery/someOf.ts'
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
 
-/** Content of a cluster's own revision there; `unknown`: not processed yet. An altered, refused or degraded object has failed. */
-export type ContentState = 'unknown' | 'progressing' | 'healthy' | 'failed'
+/**
+ * Content of a cluster's own revision there; `unknown`: not processed yet. An altered, refused or degraded object has failed.
+ * `paused`: nothing but a pause keeps an object from it.
+ */
+export type ContentState = 'unknown' | 'progressing' | 'paused' | 'healthy' | 'failed'
 
 /** One destination of the placement. */
 export interface ClusterFacts {
@@ -227,9 +230,10 @@ class Stepping {
       const isDone = wasDone || this.#isPast(Math.max(contentSinceMs, beganMs) + strategy.minSuccessMs)
       return isDone ? 'done' : 'soaking'
     }
-    const { progressDeadlineMs } = strategy
-    if (progressDeadlineMs !== undefined) return this.#isPast(beganMs + progressDeadlineMs) ? 'timedOut' : 'running'
-    return this.#isPast(beganMs + STUCK_MS) ? 'stuck' : 'running'
+    const { progressDeadlineMs = STUCK_MS } = strategy
+    if (!this.#isPast(beganMs + progressDeadlineMs)) return 'running'
+    // somebody's pause is no failure of the content
+    return strategy.progressDeadlineMs === undefined || content === 'paused' ? 'stuck' : 'timedOut'
   }
 
   /** Whether the time has come; else it is one at which to look again. */
@@ -312,7 +316,7 @@ class Stepping {
       }
     if (stuck.length > 0) {
       const remedy =
-        'mend them, edit the objects or undo; from the next edit on a progressDeadline counts them as failed'
+        'mend or resume them, edit the objects or undo; from the next edit on a progressDeadline counts those without a pause as failed'
       return {
         verdict: 'stuck',
         reason: 'NoProgress',
@@ -370,7 +374,7 @@ const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>
   stuck: {
     state: 'Stuck',
     reason: 'NoProgress',
-    message: 'its content is not healthy for long, and this rollout began without a deadline',
+    message: 'its content is not healthy for long: an object is paused there, or this rollout began without a deadline',
   },
   soaking: { state: 'Waiting', reason: 'MinSuccessTime', message: 'its content is healthy, and stays under watch' },
   done: { state: 'Done', reason: 'Healthy', message: '' },

@@ -207,6 +207,12 @@ export const VECTORS: readonly Vector[] = [
     expect: { start: [], verdict: 'failed', states: { a: ['Stuck', 'ProgressDeadlineExceeded'] } },
   },
   {
+    name: 'no deadline fails a cluster in which somebody paused an object, and others wait',
+    strategy: progressive({ maxConcurrency: 1, progressDeadline: '10m' }, { onFailure: 'Rollback' }),
+    clusters: { a: begun('paused', 600), b: OLD },
+    expect: { start: [], verdict: 'stuck', message: 'a', states: { a: ['Stuck', 'NoProgress'], b: 'Planned' } },
+  },
+  {
     name: 'the deadline frees the slot',
     strategy: progressive({ maxConcurrency: 1, maxFailures: 1, progressDeadline: '10m' }),
     clusters: { a: begun('unknown', 600), b: OLD },

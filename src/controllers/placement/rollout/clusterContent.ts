@@ -30,7 +30,13 @@ const AWAY: ClusterContent = { content: 'unknown', isAway: true, message: '' }
 const SILENT: ClusterContent = { ...AWAY, isSilent: true }
 
 /** From the best to the worst. */
-const RANK: Readonly<Record<ContentState, number>> = { healthy: 0, progressing: 1, unknown: 2, failed: 3 }
+const RANK: Readonly<Record<ContentState, number>> = {
+  healthy: 0,
+  paused: 1,
+  progressing: 2,
+  unknown: 3,
+  failed: 4,
+}
 
 /** By the count that a copy's state belongs to. */
 const CONTENT: Readonly<Record<CopyCount, ContentState>> = {
@@ -45,7 +51,7 @@ const CONTENT: Readonly<Record<CopyCount, ContentState>> = {
   waiting: 'progressing',
   unknown: 'progressing',
   held: 'progressing',
-  paused: 'progressing',
+  paused: 'paused',
 }
 
 export interface ClusterQuestion {

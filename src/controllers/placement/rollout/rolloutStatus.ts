@@ -69,7 +69,8 @@ export function seenCluster(rollout: Rollout, sight: Sight, now: ClusterContent,
   const isSame = before?.content === content && before.revision === revision && before.isAway === now.isAway
   const kept = isKept && before?.state === 'Failed' ? before.message : undefined
   // no deadline runs during a pause
-  const isResumed = before?.isAway === true && before.reason === PASSED_OVER && !now.isAway
+  const isBack = before?.isAway === true && before.reason === PASSED_OVER && !now.isAway
+  const isResumed = isBack || (before?.content === 'paused' && content !== 'paused')
   return {
     facts: {
       key: mailbox,

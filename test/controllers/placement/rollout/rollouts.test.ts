@@ -1239,3 +1239,27 @@ t.test('a cluster that is paused amid its step has its time anew when the pause 
   await pass(6000)
   t.equal(states(2).florin, 'Stuck')
 })
+
+t.test('an object that somebody paused fails no cluster by its deadline, and brings nothing back', async t => {
+  const { wds, edit, pass, report, held, states } = await placed(t, {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1, progressDeadline: '15s' },
+    onFailure: 'Rollback',
+  })
+  const pause = async (paused: 'true' | null) => {
+    const metadata = { annotations: { 'edge.kubestellar.io/paused': paused } }
+    await wds.patch(MAPS, { namespace: 'commonstuff', name: 'page' }, 'merge', { metadata })
+  }
+  await pause('true')
+  await edit('page', '2')
+  await pass(20_000)
+  const { rollout, florin } = states(2)
+  t.same({ rollout, florin, held: held('florin') }, { rollout: 'Stuck', florin: 'Stuck', held: '1' })
+  await pause(null)
+  await pass(3000)
+  await report('florin')
+  await pass(3000)
+  await report('guilder')
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})
