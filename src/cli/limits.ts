@@ -3,7 +3,7 @@ import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as listWatch from '../client/listWatch.ts'
 import * as syncerBootstrap from '../placement/spaces/syncerBootstrap.ts'
 import * as clusterLists from '../syncer/sees/clusterLists.ts'
-import * as inventoryFile from './kubestellar/inventoryFile.ts'
+import * as inventoryFile from './kubestellar/inventory/inventoryFile.ts'
 import * as syncer from './orrery/syncer/syncer.ts'
 
 export const LIMITS: Limits = {

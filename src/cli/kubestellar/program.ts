@@ -7,15 +7,14 @@ import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
 import { pathOf } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
-import { ANSWER_COMMANDS } from './answerCommands.ts'
+import { ANSWER_COMMANDS } from './answers/answerCommands.ts'
 import { checkObjectName, inventoryEntry } from './arguments.ts'
 import { CLUSTER_COMMANDS } from './clusters/clusterCommands.ts'
-import { ensureLocations } from './ensureLocations.ts'
-import { grantCommand, grantsCommand, ungrantCommand } from './grantCommands.ts'
-import { PLACES } from './grantSpec.ts'
-import { ensureLocation, type RemoveOptions, removeLocation } from './inventory.ts'
-import { inventoryFile } from './inventoryFile.ts'
-import { JOIN_COMMANDS } from './joinCommands.ts'
+import { grantCommand, grantsCommand, ungrantCommand } from './grants/grantCommands.ts'
+import { PLACES } from './grants/grantSpec.ts'
+import { ensureLocations } from './inventory/ensureLocations.ts'
+import { ensureLocation, type RemoveOptions, removeLocation } from './inventory/inventory.ts'
+import { inventoryFile } from './inventory/inventoryFile.ts'
 import { ROLLOUT } from './rollout/rolloutCommands.ts'
 import {
   COMMON,
@@ -26,8 +25,9 @@ import {
   inSession,
   ofSpace,
 } from './sessions.ts'
-import { PREP_COMMANDS, SYNCERS, UNLABELED } from './syncerCommands.ts'
-import { ENSURE_TEAM, MEMBER_KUBECONFIG, REMOVE_TEAM } from './teamCommands.ts'
+import { JOIN_COMMANDS } from './syncers/joinCommands.ts'
+import { PREP_COMMANDS, SYNCERS, UNLABELED } from './syncers/syncerCommands.ts'
+import { ENSURE_TEAM, MEMBER_KUBECONFIG, REMOVE_TEAM } from './teams/teamCommands.ts'
 import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
 const NOTES =

@@ -6,7 +6,7 @@ import { CommandError } from '../shell/commandError.ts'
 import { pathOf, type Session, SPACE, withSession } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
-import { servesNone } from './grants.ts'
+import { servesNone } from './grants/grants.ts'
 
 export interface CommonOptions {
   kubeconfig?: string

@@ -14,7 +14,7 @@ import { pathOf, type Session } from '../shell/session/session.ts'
 import { ROOT_SPACE, resolveDots } from '../shell/session/spacePath.ts'
 import { ensureSpace } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
-import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
+import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from './grants/grants.ts'
 
 export const WORKLOAD_TYPE = 'root:workload'
 export const DEFAULT_INVENTORY = 'root:imw1'

@@ -6,7 +6,7 @@ import type { Decision } from './copies/decide.ts'
 import type { Tasks } from './join/tasks.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Signals } from './signals/signals.ts'
-import type { ClusterReports } from './status/clusterReports.ts'
+import type { ClusterReports } from './status/syncTargets/clusterReports.ts'
 
 export interface ConvergenceDeps {
   copies: Pick<CopyReconciler, 'reconcile'>

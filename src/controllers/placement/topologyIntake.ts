@@ -27,7 +27,7 @@ import { SliceSets } from './join/sliceSets.ts'
 import { copyTasks } from './join/task.ts'
 import { keyOf } from './join/workloads.ts'
 import { UNSCHEDULABLE } from './mailboxes/unschedulableMailboxes.ts'
-import { INTAKE_WAITS } from './status/holdReports.ts'
+import { INTAKE_WAITS } from './status/conditions/holdReports.ts'
 
 export class TopologyIntake implements TopologyReader {
   readonly #parts: Parts

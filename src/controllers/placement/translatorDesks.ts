@@ -2,8 +2,8 @@
 import { CLUSTER_WORK_STATUSES, COMBINED_STATUSES, WORK_STATUSES } from '../../placement/words/placement.ts'
 import type { Parts, PlacementTranslatorDeps } from './assembly.ts'
 import { PlacementPreviews } from './preview/placementPreviews.ts'
-import { laggingClusters } from './status/clusterReports.ts'
 import { ReportedClusters } from './status/reportedClusters.ts'
+import { laggingClusters } from './status/syncTargets/clusterReports.ts'
 
 /** Begins to answer. @returns a function that ends it */
 export function beginAnswers(deps: PlacementTranslatorDeps, parts: Parts): () => void {

@@ -1,6 +1,6 @@
 /** Messages tell Locations of one name apart, and say no more than that takes. */
 import t from 'tap'
-import { stageConditions } from '../../../src/controllers/placement/status/outcomeConditions.ts'
+import { stageConditions } from '../../../src/controllers/placement/status/conditions/outcomeConditions.ts'
 import type { PlacementOutcome } from '../../../src/controllers/placement/status/placementOutcome.ts'
 import { ambiguousNames, namedPlace, placeName } from '../../../src/placement/words/placeNames.ts'
 import { waysOf } from '../../../src/placement/words/ways.ts'

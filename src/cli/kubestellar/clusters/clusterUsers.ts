@@ -23,7 +23,7 @@ import { namedOf } from '../answers/brokenPlaces.ts'
 import { type Known, known } from '../answers/known.ts'
 import { named, unreadText, workSpacesFrom } from '../answers/status/allSpaces.ts'
 import { isDone, rankOf, readWorkStatus, whereaboutsOf } from '../answers/workStatus.ts'
-import { grantsIn, spacesOf } from '../grants.ts'
+import { grantsIn, spacesOf } from '../grants/grants.ts'
 import type { NamedClusters } from './namedClusters.ts'
 
 interface ClusterUser {

@@ -7,7 +7,7 @@ import { compileSelector } from '../../../placement/select/selectors.ts'
 import { LOCATIONS, SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { checkObjectName } from '../arguments.ts'
-import { noLocation } from '../inventory.ts'
+import { noLocation } from '../inventory/inventory.ts'
 
 export interface NamedClusters {
   /** As it was written. */

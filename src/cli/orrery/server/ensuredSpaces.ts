@@ -54,7 +54,7 @@ export async function ensureSpaces(
 ): Promise<void> {
   if (inventories.length + workloads.length === 0) return
   const { ensureSpace, typeOf } = await import('../../shell/session/spaces.ts')
-  const { ensureBinding, ensureGrant } = await import('../../kubestellar/grants.ts')
+  const { ensureBinding, ensureGrant } = await import('../../kubestellar/grants/grants.ts')
   const ensure = async (path: string, type: string, made: () => Promise<void>): Promise<void> => {
     const lines: string[] = []
     try {

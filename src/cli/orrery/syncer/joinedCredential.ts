@@ -22,7 +22,7 @@ import {
   type SyncerAccess,
   syncerKubeconfig,
   toYaml,
-} from '../../kubestellar/syncerManifest.ts'
+} from '../../kubestellar/syncers/syncerManifest.ts'
 
 /** In the state folder. */
 const KUBECONFIG = 'mailbox.kubeconfig'

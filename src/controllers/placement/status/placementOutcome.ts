@@ -26,10 +26,10 @@ import type { Reason } from '../../../placement/words/reason.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
 import type { Remarks } from '../mailboxes/remarks.ts'
-import type { Fallen } from './outageEvents.ts'
-import { RefusedCopies } from './refusedCopies.ts'
+import { RefusedCopies } from './conditions/refusedCopies.ts'
+import type { Fallen } from './events/outageEvents.ts'
+import type { Trouble } from './events/troubleEvents.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
-import type { Trouble } from './troubleEvents.ts'
 
 export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
   mailbox: (name: string) => HealthyMailbox | undefined

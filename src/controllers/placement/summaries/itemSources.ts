@@ -15,7 +15,7 @@ import type { Ways } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import type { WorkStatuses } from '../status/workStatuses.ts'
+import type { WorkStatuses } from '../status/workStatuses/workStatuses.ts'
 import type { UsedCollector } from './collectors.ts'
 import type { Item, ItemSource } from './readings.ts'
 

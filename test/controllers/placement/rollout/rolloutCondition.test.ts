@@ -2,8 +2,14 @@
 import t from 'tap'
 import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
-import { HoldReports, type HoldReportsDeps } from '../../../../src/controllers/placement/status/holdReports.ts'
-import { rolloutCondition, rolloutEvent } from '../../../../src/controllers/placement/status/rolloutCondition.ts'
+import {
+  HoldReports,
+  type HoldReportsDeps,
+} from '../../../../src/controllers/placement/status/conditions/holdReports.ts'
+import {
+  rolloutCondition,
+  rolloutEvent,
+} from '../../../../src/controllers/placement/status/conditions/rolloutCondition.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../../src/placement/words/placement.ts'
 import { namespace } from '../../../support/scene.ts'
 import { ONE_BY_ONE, rolloutWorld } from './rolloutWorld.ts'

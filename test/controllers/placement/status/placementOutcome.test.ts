@@ -2,7 +2,7 @@
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
-import { conditionsFor } from '../../../../src/controllers/placement/status/placementConditions.ts'
+import { conditionsFor } from '../../../../src/controllers/placement/status/conditions/placementConditions.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
 import { NOTHING_LEFT_OUT } from '../../../../src/placement/desks/syncerConfig.ts'

@@ -2,7 +2,7 @@
 import { at, records, str } from '../../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../../client/client.ts'
-import { STATUS_WITHHELD } from '../../../../controllers/placement/status/withheldStatuses.ts'
+import { STATUS_WITHHELD } from '../../../../controllers/placement/status/conditions/withheldStatuses.ts'
 import { neverReturns } from '../../../../placement/content/returnedStatus.ts'
 import { isCombined } from '../../../../placement/outcome/combinedStatus.ts'
 import type { ClusterState } from '../workStatus.ts'
