@@ -7,6 +7,7 @@
  * space before the first write there, so this is the exception. No order between the tree and this stream is relied upon.
  */
 
+import { MapOfMaps } from '../apimachinery/nestedMaps.ts'
 import type { GroupResource } from '../apimachinery/object.ts'
 import type { StreamEvent } from '../client/client.ts'
 import type { Source } from '../client/controller.ts'
@@ -43,7 +44,7 @@ export class PlacedSource implements Source {
   readonly #options: PlacedSourceOptions
   readonly #source: StreamSource
   /** The newest event of each object, by space. */
-  readonly #held = new Map<string, Map<string, StreamEvent>>()
+  readonly #held = new MapOfMaps<StreamEvent>()
 
   constructor(options: PlacedSourceOptions) {
     const { handler } = options
@@ -58,7 +59,7 @@ export class PlacedSource implements Source {
         change: event => this.#change(event),
         ...(handler.vanished && {
           vanished: (ref: StreamedRef) => {
-            this.#drop(ref)
+            this.#held.delete(ref.space, idOf(ref))
             handler.vanished?.(ref)
           },
         }),
@@ -74,11 +75,9 @@ export class PlacedSource implements Source {
 
   /** Whether something of the space waits until its place is known; given a kind, something of that kind. */
   holds(space: string, kind?: GroupResource): boolean {
-    const held = this.#held.get(space)
-    if (!held || !kind) return held !== undefined
-    return [...held.values()].some(
-      ({ resource }) => resource.group === kind.group && resource.resource === kind.resource,
-    )
+    if (!kind) return this.#held.has(space)
+    const isOf = ({ resource }: StreamEvent) => resource.group === kind.group && resource.resource === kind.resource
+    return this.#held.of(space).values().some(isOf)
   }
 
   /** Whether something of any space does. */
@@ -98,30 +97,19 @@ export class PlacedSource implements Source {
   #change(event: StreamEvent): void {
     const { handler, places } = this.#options
     if (event.type === 'DELETED') {
-      this.#drop(event)
+      this.#held.delete(event.space, idOf(event))
       handler.change(event)
       return
     }
     const inert = standsInMailbox(places, event.space)
-    if (inert === undefined) this.#hold(event)
+    if (inert === undefined) this.#held.set(event.space, idOf(event), event)
     else if (!inert) handler.change(event)
-  }
-
-  #hold(event: StreamEvent): void {
-    const ofSpace = this.#held.get(event.space) ?? new Map<string, StreamEvent>()
-    this.#held.set(event.space, ofSpace.set(idOf(event), event))
-  }
-
-  #drop(ref: StreamedRef): void {
-    const ofSpace = this.#held.get(ref.space)
-    if (ofSpace?.delete(idOf(ref)) && ofSpace.size === 0) this.#held.delete(ref.space)
   }
 
   #release(space: string): void {
     const { handler, logger, places } = this.#options
-    const held = this.#held.get(space)
-    this.#held.delete(space)
-    if (!held || standsInMailbox(places, space) !== false) return
+    const held = this.#held.deleteAll(space)
+    if (held.size === 0 || standsInMailbox(places, space) !== false) return
     for (const event of held.values()) {
       try {
         handler.change(event)

@@ -6,6 +6,7 @@
  * space under an old path inherits nothing. A grant or a binding that cannot be read is never a refusal: its content is unknown, and no
  * controller acts on that.
  */
+import { MapOfMaps, MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { boundPath, pinnedTo } from '../../placement/consent/consentObjects.ts'
@@ -51,16 +52,16 @@ export class ConsentIndex implements ConsentTaker {
   readonly #places: SpacePlaces
   readonly #sink: ConsentSink
   /** By space and name. */
-  readonly #bindings = new Map<string, Map<string, Binding>>()
-  readonly #byPath = new Map<string, Set<Binding>>()
+  readonly #bindings = new MapOfMaps<Binding>()
+  readonly #byPath = new MapOfSets<Binding>()
   /** By inventory and space. */
-  readonly #uses = new Map<string, Map<string, Use>>()
+  readonly #uses = new MapOfMaps<Use>()
   /** By inventory and name. */
-  readonly #grants = new Map<string, Map<string, KnownGrant>>()
+  readonly #grants = new MapOfMaps<KnownGrant>()
   /** By inventory and whom they are for. */
-  readonly #bySubject = new Map<string, Map<string, Set<string>>>()
+  readonly #bySubject = new Map<string, MapOfSets<string>>()
   /** Names of what is there and cannot be read, by space. */
-  readonly #unread = new Map<string, Set<string>>()
+  readonly #unread = new MapOfSets<string>()
 
   constructor(places: SpacePlaces, sink: ConsentSink) {
     this.#places = places
@@ -72,10 +73,10 @@ export class ConsentIndex implements ConsentTaker {
     const ends = [
       this.#places.onKnown(space => {
         const path = this.#places.pathOf(space)
-        if (path !== undefined) take(() => this.#placeAgain(this.#byPath.get(path)))
+        if (path !== undefined) take(() => this.#placeAgain(this.#byPath.of(path)))
       }),
       this.#places.onGone(space => {
-        const uses = [...(this.#uses.get(space)?.values() ?? [])]
+        const uses = [...this.#uses.of(space).values()]
         take(() => this.#placeAgain(uses.flatMap(({ bindings }) => [...bindings.values()])))
       }),
     ]
@@ -86,7 +87,7 @@ export class ConsentIndex implements ConsentTaker {
 
   /** `undefined`: it is gone. `unreadable`: it is there, and nobody knows what it says. */
   setBinding(space: string, name: string, object: ConsentObject): void {
-    const old = this.#bindings.get(space)?.get(name)
+    const old = this.#bindings.get(space, name)
     this.#mark(space, `binding ${name}`, object === 'unreadable')
     if (object === 'unreadable') return
     if (old) this.#remove(old)
@@ -94,7 +95,7 @@ export class ConsentIndex implements ConsentTaker {
       const [path, pinned] = [boundPath(object), pinnedTo(object)]
       this.#add({ space, name, path, pinned, ...this.#leadsTo(path, pinned) })
     }
-    const now = this.#bindings.get(space)?.get(name)
+    const now = this.#bindings.get(space, name)
     this.#notifyMoved(old, now)
     if (now) this.#sink.binding(space, name)
   }
@@ -102,21 +103,19 @@ export class ConsentIndex implements ConsentTaker {
   setGrant(inventory: string, name: string, object: ConsentObject): void {
     this.#mark(inventory, `grant ${name}`, object === 'unreadable')
     if (object === 'unreadable') return
-    const named = this.#grants.get(inventory) ?? new Map<string, KnownGrant>()
-    const subjects = this.#bySubject.get(inventory) ?? new Map<string, Set<string>>()
-    const old = named.get(name)
+    const subjects = this.#bySubject.get(inventory) ?? new MapOfSets<string>()
+    const old = this.#grants.get(inventory, name)
     if (old ? object && equalJson(old.spec, object.spec) : !object) return
     const now = object && { grant: compileGrant(object), spec: object.spec }
     const before = old ? subjectsOf(old.grant) : []
     const after = now ? subjectsOf(now.grant) : []
-    for (const subject of before) drop(subjects, subject, name)
-    for (const subject of after) subjects.set(subject, (subjects.get(subject) ?? new Set()).add(name))
-    if (now) named.set(name, now)
-    else named.delete(name)
-    putOrDrop(this.#grants, inventory, named)
-    putOrDrop(this.#bySubject, inventory, subjects)
+    for (const subject of before) subjects.delete(subject, name)
+    for (const subject of after) subjects.add(subject, name)
+    if (subjects.size > 0) this.#bySubject.set(inventory, subjects)
+    else this.#bySubject.delete(inventory)
+    this.#grants.set(inventory, name, now)
     const concerned = new Set([...before, ...after])
-    for (const [space, use] of this.#uses.get(inventory) ?? []) {
+    for (const [space, use] of this.#uses.of(inventory)) {
       if (!this.#subjectsFor(space, concerned).some(subject => concerned.has(subject))) continue
       use.grants = undefined
       this.#notify(space, inventory, use)
@@ -124,31 +123,31 @@ export class ConsentIndex implements ConsentTaker {
   }
 
   bindingOf(space: string, name: string): Binding | undefined {
-    return this.#bindings.get(space)?.get(name)
+    return this.#bindings.get(space, name)
   }
 
   bindingsOf(space: string): Iterable<Binding> {
-    return this.#bindings.get(space)?.values() ?? []
+    return this.#bindings.of(space).values()
   }
 
   uses(space: string, inventory: string): boolean {
-    return this.#uses.get(inventory)?.has(space) ?? false
+    return this.#uses.get(inventory, space) !== undefined
   }
 
   /** Ids of the inventories that a space uses, whether they grant it anything or not. Sorted. */
   inventoriesOf(space: string): string[] {
-    const found = [...(this.#bindings.get(space)?.values() ?? [])].flatMap(({ inventory }) => inventory ?? [])
+    const found = [...this.#bindings.of(space).values()].flatMap(({ inventory }) => inventory ?? [])
     return [...new Set(found)].sort()
   }
 
   /** The spaces that use an inventory, each with its bindings to it. */
   *usersOf(inventory: string): Iterable<{ space: string; bindings: Iterable<Binding> }> {
-    for (const [space, { bindings }] of this.#uses.get(inventory) ?? []) yield { space, bindings: bindings.values() }
+    for (const [space, { bindings }] of this.#uses.of(inventory)) yield { space, bindings: bindings.values() }
   }
 
   /** Grants of an inventory for a space that uses it, by name; none when the space does not use it. */
   grantsFor(space: string, inventory: string): readonly Grant[] {
-    const use = this.#uses.get(inventory)?.get(space)
+    const use = this.#uses.get(inventory, space)
     if (!use) return []
     use.grants ??= this.#lookUp(space, inventory)
     return use.grants
@@ -156,7 +155,10 @@ export class ConsentIndex implements ConsentTaker {
 
   /** Whether some grant of the inventory looks at the labels of Locations and SyncTargets. */
   looksAtLabels(inventory: string): boolean {
-    return [...(this.#grants.get(inventory)?.values() ?? [])].some(({ grant }) => grant.locations !== undefined)
+    return this.#grants
+      .of(inventory)
+      .values()
+      .some(({ grant }) => grant.locations !== undefined)
   }
 
   /** Whether anything is there that cannot be read. */
@@ -171,7 +173,7 @@ export class ConsentIndex implements ConsentTaker {
   isUncertain(space: string, inventory?: string): boolean {
     if (!this.hasUnread) return false
     const unread = (where: string, what: string): boolean =>
-      [...(this.#unread.get(where) ?? [])].some(name => name.startsWith(what))
+      [...this.#unread.of(where)].some(name => name.startsWith(what))
     const inventories = inventory === undefined ? this.inventoriesOf(space) : [inventory]
     return unread(space, 'binding ') || inventories.some(id => unread(id, 'grant '))
   }
@@ -182,8 +184,8 @@ export class ConsentIndex implements ConsentTaker {
     return { inventory: replaced ? undefined : found, replaced }
   }
 
-  #placeAgain(bindings: Iterable<Binding> | undefined): void {
-    for (const old of [...(bindings ?? [])]) {
+  #placeAgain(bindings: Iterable<Binding>): void {
+    for (const old of [...bindings]) {
       const now = { ...old, ...this.#leadsTo(old.path, old.pinned) }
       if (now.inventory === old.inventory && now.replaced === old.replaced) continue
       this.#remove(old)
@@ -195,27 +197,21 @@ export class ConsentIndex implements ConsentTaker {
 
   #add(binding: Binding): void {
     const { space, name, path, inventory } = binding
-    const named = this.#bindings.get(space) ?? new Map<string, Binding>()
-    this.#bindings.set(space, named.set(name, binding))
-    this.#byPath.set(path, (this.#byPath.get(path) ?? new Set()).add(binding))
+    this.#bindings.set(space, name, binding)
+    this.#byPath.add(path, binding)
     if (inventory === undefined) return
-    const users = this.#uses.get(inventory) ?? new Map<string, Use>()
-    const use: Use = users.get(space) ?? { bindings: new Map(), grants: undefined }
+    const use: Use = this.#uses.get(inventory, space) ?? { bindings: new Map(), grants: undefined }
     use.bindings.set(name, binding)
-    this.#uses.set(inventory, users.set(space, use))
+    this.#uses.set(inventory, space, use)
   }
 
   #remove(binding: Binding): void {
     const { space, name, path, inventory } = binding
-    const named = this.#bindings.get(space)
-    if (named?.delete(name) && named.size === 0) this.#bindings.delete(space)
-    drop(this.#byPath, path, binding)
-    const users = inventory === undefined ? undefined : this.#uses.get(inventory)
-    const use = users?.get(space)
-    if (!users || !use || inventory === undefined) return
-    use.bindings.delete(name)
-    if (use.bindings.size === 0) users.delete(space)
-    putOrDrop(this.#uses, inventory, users)
+    this.#bindings.delete(space, name)
+    this.#byPath.delete(path, binding)
+    if (inventory === undefined) return
+    const use = this.#uses.get(inventory, space)
+    if (use?.bindings.delete(name) && use.bindings.size === 0) this.#uses.delete(inventory, space)
   }
 
   /** The pin alone changes nothing of what may be placed. */
@@ -234,13 +230,12 @@ export class ConsentIndex implements ConsentTaker {
 
   /** Grants are taken in the order of their names; whose selectors would be too much work with those before selects nothing. */
   #lookUp(space: string, inventory: string): Grant[] {
-    const named = this.#grants.get(inventory)
     const subjects = this.#bySubject.get(inventory)
-    if (!named || !subjects) return []
-    const names = this.#subjectsFor(space, subjects.keys()).flatMap(subject => [...(subjects.get(subject) ?? [])])
+    if (!subjects) return []
+    const names = this.#subjectsFor(space, subjects.keys()).flatMap(subject => [...subjects.of(subject)])
     const parts = new SelectorParts()
     return [...new Set(names)].sort().map(name => {
-      const { grant, spec } = named.get(name)!
+      const { grant, spec } = this.#grants.get(inventory, name)!
       return parts.take((isRecord(spec) ? spec.locations : undefined) ?? {})
         ? grant
         : { ...grant, locations: 'none' as const }
@@ -261,11 +256,9 @@ export class ConsentIndex implements ConsentTaker {
   }
 
   #mark(space: string, name: string, unread: boolean): void {
-    const names = this.#unread.get(space)
-    if (unread) this.#unread.set(space, (names ?? new Set()).add(name))
-    else if (names?.delete(name)) {
-      if (names.size === 0) this.#unread.delete(space)
-      for (const [user, use] of this.#uses.get(space) ?? []) this.#notify(user, space, use)
+    if (unread) this.#unread.add(space, name)
+    else if (this.#unread.delete(space, name)) {
+      for (const [user, use] of this.#uses.of(space)) this.#notify(user, space, use)
       this.#sink.consent(space, undefined)
     }
   }
@@ -286,14 +279,4 @@ function subjectsOf({ spaces }: Grant): string[] {
   return spaces.flatMap(({ path, cluster }) =>
     cluster !== undefined ? byId(cluster) : path !== undefined ? byPath(path) : [],
   )
-}
-
-function drop<V>(index: Map<string, Set<V>>, key: string, value: V): void {
-  const values = index.get(key)
-  if (values?.delete(value) && values.size === 0) index.delete(key)
-}
-
-function putOrDrop<V extends { size: number }>(index: Map<string, V>, key: string, value: V): void {
-  if (value.size > 0) index.set(key, value)
-  else index.delete(key)
 }

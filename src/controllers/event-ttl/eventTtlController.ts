@@ -5,7 +5,9 @@
  * are retained; a restart derives them anew from the times that the server wrote into the objects.
  * @see https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/ `--event-ttl`
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -39,7 +41,7 @@ class EventEnds implements StreamHandler {
   readonly #ttlMs: number
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
-  readonly #buckets = new Map<number, Set<string>>()
+  readonly #buckets = new MapOfSets<string, number>()
   #live = false
 
   constructor(options: { ttlMs: number; clock: Clock }) {
@@ -79,7 +81,7 @@ class EventEnds implements StreamHandler {
     const ended: Entry[] = []
     for (const [bucket, ids] of [...this.#buckets]) {
       if (bucket > current) continue
-      this.#buckets.delete(bucket)
+      this.#buckets.deleteAll(bucket)
       for (const id of ids) {
         ended.push(this.#entries.get(id)!)
         this.#entries.delete(id)
@@ -91,18 +93,14 @@ class EventEnds implements StreamHandler {
   #file(entry: Entry): void {
     const id = idOf(entry)
     this.#entries.set(id, entry)
-    const ids = this.#buckets.get(entry.bucket)
-    if (ids === undefined) this.#buckets.set(entry.bucket, new Set([id]))
-    else ids.add(id)
+    this.#buckets.add(entry.bucket, id)
   }
 
   #remove(id: string): void {
     const entry = this.#entries.get(id)
     if (entry === undefined) return
     this.#entries.delete(id)
-    const ids = this.#buckets.get(entry.bucket)
-    ids?.delete(id)
-    if (ids?.size === 0) this.#buckets.delete(entry.bucket)
+    this.#buckets.delete(entry.bucket, id)
   }
 }
 

@@ -3,6 +3,7 @@
  * let it go. Every decision rests on live reads; what is written is bound to the version that was read.
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
+import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import { groupResourceName, type KubeObject, type OwnerReference } from '../../apimachinery/object.ts'
 import { atMost } from '../../client/atMost.ts'
 import type { Client, DeleteOptions } from '../../client/client.ts'
@@ -40,7 +41,7 @@ export class GarbageReconciler {
   readonly #wakeAll: GraphListener['wakeAll']
   readonly #turns: Pick<WorkTurns, 'begin'>
   /** Objects with an owner of a kind that their space does not serve, by space. */
-  readonly #unknown = new Map<string, Map<string, StreamedRef>>()
+  readonly #unknown = new MapOfMaps<StreamedRef>()
 
   constructor(deps: GarbageDeps) {
     this.#client = deps.client
@@ -62,9 +63,8 @@ export class GarbageReconciler {
   /** A space serves other kinds than before: owners that nobody could look for may be found now. */
   kindsChanged(space: string): void {
     this.#owners.forgetKinds(space)
-    const waiting = this.#unknown.get(space)
-    this.#unknown.delete(space)
-    if (waiting) this.#wakeAll(waiting.values(), space)
+    const waiting = this.#unknown.deleteAll(space)
+    if (waiting.size > 0) this.#wakeAll(waiting.values(), space)
   }
 
   /** An object under deletion: does what its finalizers ask for, as soon as all its dependents are known. */
@@ -126,8 +126,7 @@ export class GarbageReconciler {
   }
 
   #waitForKind(ref: StreamedRef): ReconcileResult {
-    const waiting = this.#unknown.get(ref.space) ?? new Map<string, StreamedRef>()
-    this.#unknown.set(ref.space, waiting.set(refId(ref), ref))
+    this.#unknown.set(ref.space, refId(ref), ref)
     return { requeueAfterMs: UNKNOWN_RECHECK_MS }
   }
 

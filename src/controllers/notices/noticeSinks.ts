@@ -3,7 +3,9 @@
  * that a notice says what its Event says then. A sink begins with the Events behind its creation, and after a restart with those behind
  * its recorded position.
  */
+
 import { num, str } from '../../apimachinery/fields.ts'
+import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
@@ -152,8 +154,8 @@ interface Found {
 export class NoticeSinks implements StreamHandler {
   readonly counts: NoticeCounts = { delivered: 0, failed: 0, dropped: 0 }
   readonly #wake: (key: SinkKey) => void
-  /** By space and name. No empty maps inside. */
-  readonly #sinks = new Map<string, Map<string, Sink>>()
+  /** By space and name. */
+  readonly #sinks = new MapOfMaps<Sink>()
   /** A snapshot has no order: its Events by space, and the sinks in it. */
   #snapshot: { readonly events: Map<string, Found[]>; readonly sinks: Set<Sink> } | undefined
 
@@ -162,7 +164,7 @@ export class NoticeSinks implements StreamHandler {
   }
 
   get({ space, name }: SinkKey): Sink | undefined {
-    return this.#sinks.get(space)?.get(name)
+    return this.#sinks.get(space, name)
   }
 
   wakeUnlessIdle(sink: Sink): void {
@@ -200,18 +202,17 @@ export class NoticeSinks implements StreamHandler {
     let sink = this.get(event)
     const isNews = sink === undefined || sink.changed(object)
     sink ??= new Sink(event, this.counts)
-    const there = this.#sinks.get(space) ?? new Map<string, Sink>()
-    this.#sinks.set(space, there.set(name, sink))
+    this.#sinks.set(space, name, sink)
     this.#snapshot?.sinks.add(sink)
     if (isNews) this.#wake(sink.key)
   }
 
   #eventChanged(event: StreamEvent): void {
     const { type, space, namespace, name, revision } = event
-    const sinks = this.#sinks.get(space)
-    if (type === 'DELETED') for (const sink of sinks?.values() ?? []) sink.lost(event)
+    const sinks = this.#sinks.of(space)
+    if (type === 'DELETED') for (const sink of sinks.values()) sink.lost(event)
     // most spaces have no sink, and most Events are others'
-    if (type === 'DELETED' || !(sinks || this.#snapshot) || !CARRIERS.some(one => event.mentions(one))) return
+    if (type === 'DELETED' || !(sinks.size > 0 || this.#snapshot) || !CARRIERS.some(one => event.mentions(one))) return
     const facts = factsOf(event.object)
     if (!facts) return
     const waiting = { namespace, name, revision }
@@ -221,14 +222,12 @@ export class NoticeSinks implements StreamHandler {
       found.push({ event: waiting, facts })
       return
     }
-    for (const sink of sinks?.values() ?? []) if (sink.take(waiting, facts)) this.#wake(sink.key)
+    for (const sink of sinks.values()) if (sink.take(waiting, facts)) this.#wake(sink.key)
   }
 
   #remove(sink: Sink): void {
-    const { space, name } = sink.key
     sink.end()
-    const there = this.#sinks.get(space)
-    if (there?.delete(name) && there.size === 0) this.#sinks.delete(space)
+    this.#sinks.delete(sink.key.space, sink.key.name)
   }
 }
 

@@ -48,7 +48,7 @@ export class ChangedCopies {
    */
   #associated(mailbox: string, root: string, owner?: string): void {
     const at = this.#mailboxes.get(mailbox)
-    for (const key of at?.associated.get(root) ?? []) {
+    for (const key of at?.associated.of(root) ?? []) {
       const isNamed = owner !== undefined && at?.carried.get(key)?.askedBy.split(',').includes(owner) === true
       if (!isNamed) this.#tasks.add({ type: 'asked', mailbox, key })
     }

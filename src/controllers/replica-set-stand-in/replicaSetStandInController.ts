@@ -6,7 +6,9 @@
  * A change of a stand-in wakes no work, unless it could travel. A client that rewrites it again and again, as a controller of ReplicaSets
  * would, gets its answer with the Deployment's next change.
  */
+
 import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -42,7 +44,7 @@ const HASH_LENGTH = 10
 
 /** Which stand-ins there are, by Deployment. */
 class StandIns implements StreamHandler {
-  readonly #names = new Map<string, Set<string>>()
+  readonly #names = new MapOfSets<string>()
   readonly #places: Places
   readonly #wake: (key: DeploymentKey) => void
 
@@ -52,7 +54,7 @@ class StandIns implements StreamHandler {
   }
 
   of(key: DeploymentKey): readonly string[] {
-    return [...(this.#names.get(idOf(key)) ?? [])]
+    return [...this.#names.of(idOf(key))]
   }
 
   begin(): void {
@@ -76,11 +78,10 @@ class StandIns implements StreamHandler {
     const { type, space, namespace, name } = event
     const key = { space, namespace, name: deploymentOf(name) }
     const id = idOf(key)
-    const names = this.#names.get(id) ?? new Set()
     const stands = type !== 'DELETED' && event.mentions(STAND_IN_ANNOTATION) && isStandIn(event.object)
-    const isNews = stands !== names.has(name)
-    if (stands) this.#names.set(id, names.add(name))
-    else if (names.delete(name) && names.size === 0) this.#names.delete(id)
+    const isNews = stands !== this.#names.of(id).has(name)
+    if (stands) this.#names.add(id, name)
+    else this.#names.delete(id, name)
     if (isNews || (stands && !isNatured(event.object))) this.#wake(key)
   }
 }

@@ -1,5 +1,6 @@
 /** Which quotas count what, from the stream: so that a change concerns a quota only when it can have freed something. */
 
+import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import { countedResources } from '../../apimachinery/quota/usage.ts'
@@ -20,7 +21,7 @@ export class QuotaIndex implements StreamHandler {
   readonly #nature: Pick<Nature, 'acts'>
   readonly #stale: (place: QuotaPlace) => void
   /** By `space/namespace`, then by name of the quota: the resources that it counts. */
-  readonly #counted = new Map<string, Map<string, ReadonlySet<string>>>()
+  readonly #counted = new MapOfMaps<ReadonlySet<string>>()
 
   /** Quotas that do not act where they are count nothing. */
   constructor(nature: Pick<Nature, 'acts'>, stale: (place: QuotaPlace) => void) {
@@ -36,8 +37,8 @@ export class QuotaIndex implements StreamHandler {
     const { space, namespace, name, resource, type } = event
     if (namespace === '') return
     if (resource.group === '' && resource.resource === QUOTAS.resource) this.#note(event)
-    const quotas = this.#counted.get(`${space}/${namespace}`)
-    if (quotas === undefined) return
+    const quotas = this.#counted.of(`${space}/${namespace}`)
+    if (quotas.size === 0) return
     // what is added was charged before it was stored; what changes may have become less
     if (type === 'ADDED' || (type === 'MODIFIED' && !SHRINKING.has(groupResourceName(resource)))) return
     const counted = groupResourceName(resource)
@@ -50,16 +51,13 @@ export class QuotaIndex implements StreamHandler {
 
   #note({ space, namespace, name, type, object }: StreamEvent): void {
     const place = `${space}/${namespace}`
-    const quotas = this.#counted.get(place) ?? new Map<string, ReadonlySet<string>>()
-    if (type === 'DELETED' || !this.#nature.acts(space, QUOTAS, object)) quotas.delete(name)
+    if (type === 'DELETED' || !this.#nature.acts(space, QUOTAS, object)) this.#counted.delete(place, name)
     else {
       // what its status says may come from elsewhere as long as it did not act
-      const begins = !quotas.has(name)
-      quotas.set(name, new Set(countedResources(hardOf(object).keys()).map(groupResourceName)))
+      const begins = this.#counted.get(place, name) === undefined
+      this.#counted.set(place, name, new Set(countedResources(hardOf(object).keys()).map(groupResourceName)))
       if (begins || !isMeasured(object)) this.#stale({ space, namespace })
     }
-    if (quotas.size === 0) this.#counted.delete(place)
-    else this.#counted.set(place, quotas)
   }
 
   /** After a snapshot nobody knows what happened meanwhile. */

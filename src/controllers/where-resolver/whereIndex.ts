@@ -4,8 +4,10 @@
  * objects that it touches: placements whose selectors match the Location before or after, Locations whose counts may differ, and their
  * GrantedLocations. A grant touches the placements of its spaces.
  */
+
 import { conditionOf } from '../../apimachinery/conditions.ts'
 import { at } from '../../apimachinery/fields.ts'
+import { MapOfMaps, MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
@@ -15,14 +17,13 @@ import { compileSelector, compileSelectors } from '../../placement/select/select
 import { grantedName, mayBeShortened, splitGrantedName } from '../../placement/words/grantedNames.ts'
 import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import {
-  type Inventory,
-  type Labels,
-  type LocationChange,
-  type ObjectId,
-  put,
-  type Target,
-  type TargetChange,
+import type {
+  Inventory,
+  Labels,
+  LocationChange,
+  ObjectId,
+  Target,
+  TargetChange,
 } from '../placement/inventory/inventory.ts'
 import type { BindingChange, TopologyFacts, TopologyReader } from '../placement/inventory/topologyFacts.ts'
 import type { SliceRow, WouldLead } from '../whereDesk.ts'
@@ -124,11 +125,11 @@ type WhereFacts = Pick<TopologyFacts, 'inventory' | 'consents'>
 export class WhereIndex implements TopologyReader {
   readonly consent: ConsentIndex
   readonly #places: SpacePlaces
-  readonly #placements = new Map<string, Map<string, Placement>>()
-  readonly #locations = new Map<string, Map<string, Location>>()
+  readonly #placements = new MapOfMaps<Placement>()
+  readonly #locations = new MapOfMaps<Location>()
   readonly #inventory: Inventory
   /** Names of GrantedLocations by space: see {@link keepRow}. */
-  readonly #keptRows = new Map<string, Set<string>>()
+  readonly #keptRows = new MapOfSets<string>()
   readonly #sink: TouchSink
 
   constructor(places: SpacePlaces, { inventory, consents }: WhereFacts, sink: TouchSink) {
@@ -139,9 +140,9 @@ export class WhereIndex implements TopologyReader {
   }
 
   setPlacement(id: ObjectId, object: KubeObject | undefined): void {
-    const known = this.#placements.get(id.space)?.get(id.name)
+    const known = this.#placements.get(id.space, id.name)
     const isOf = object !== undefined && known?.isOf(object) === true
-    if (!isOf) put(this.#placements, id, object && new Placement(id, object))
+    if (!isOf) this.#placements.set(id.space, id.name, object && new Placement(id, object))
     else if (known.repeats(object)) return
     this.#sink.placement(id)
   }
@@ -158,14 +159,14 @@ export class WhereIndex implements TopologyReader {
 
   locationChanged({ space, name, after: object }: LocationChange): void {
     const id = { space, name }
-    const old = this.#locations.get(space)?.get(name)
+    const old = this.#locations.get(space, name)
     const isGone = object === undefined || object.metadata.deletionTimestamp !== undefined
     const location = isGone ? undefined : locationOf(id, object)
     for (const target of location ? this.#inventory.targetsOf(space) : [])
       if (isLive(target) && selects(location!, target)) location!.behind.set(target.name, target)
-    put(this.#locations, id, location)
+    this.#locations.set(space, name, location)
     this.#sink.location(id)
-    if (old && location && sameLabels(old.labels, location.labels) && sameSelector(old.instances, location.instances))
+    if (old && location && equalJson(old.labels, location.labels) && sameSelector(old.instances, location.instances))
       return
     this.#touchUsers(space, [old, location])
   }
@@ -178,9 +179,9 @@ export class WhereIndex implements TopologyReader {
       is &&
       was.unschedulable === is.unschedulable &&
       was.evictAtMs === is.evictAtMs &&
-      sameLabels(was.labels, is.labels)
+      equalJson(was.labels, is.labels)
     if (same && was.available === is.available) return
-    for (const location of this.#locations.get(space)?.values() ?? []) {
+    for (const location of this.#locations.of(space).values()) {
       const stood = location.behind.delete(name)
       const stands = is !== undefined && selects(location, is)
       if (stands) location.behind.set(name, is)
@@ -192,14 +193,12 @@ export class WhereIndex implements TopologyReader {
 
   /** The grant of an inventory to a space changed. */
   consentChanged(space: string, inventory: string | undefined): void {
-    const kept = this.#keptRows.get(space)
-    this.#keptRows.delete(space)
-    this.#sink.all(this.#ofSpace(space, inventory, kept ?? []), space)
+    this.#sink.all(this.#ofSpace(space, inventory, this.#keptRows.deleteAll(space)), space)
   }
 
   /** Matches of a placement's selectors among the present Locations, for {@link resolve}: they may be ten thousand. */
   *choices({ space, name }: ObjectId): Steps<Choices> {
-    return yield* this.#choicesBy(space, this.#placements.get(space)?.get(name)?.selectors ?? [])
+    return yield* this.#choicesBy(space, this.#placements.get(space, name)?.selectors ?? [])
   }
 
   /** Where a placement would lead that need not be stored, or says something else there. */
@@ -212,7 +211,7 @@ export class WhereIndex implements TopologyReader {
   *#choicesBy(space: string, selectors: readonly LabelSelector[]): Steps<Choices> {
     const byLabels = new Map<Location['labels'], boolean>()
     for (const inventory of this.consent.inventoriesOf(space)) {
-      for (const { labels } of this.#locations.get(inventory)?.values() ?? []) {
+      for (const { labels } of this.#locations.of(inventory).values()) {
         if (byLabels.has(labels)) continue
         byLabels.set(labels, chooses(selectors, labels))
         yield
@@ -223,7 +222,7 @@ export class WhereIndex implements TopologyReader {
 
   /** `undefined` when there is no such placement. Changes since `known` are judged anew. */
   resolve({ space, name }: ObjectId, nowMs: number, known?: Choices): Resolved | undefined {
-    const placement = this.#placements.get(space)?.get(name)
+    const placement = this.#placements.get(space, name)
     return placement && this.#leads(space, placement.selectors, nowMs, known)
   }
 
@@ -237,7 +236,7 @@ export class WhereIndex implements TopologyReader {
     for (const inventory of this.consent.inventoriesOf(space)) {
       const grants = this.consent.grantsFor(space, inventory)
       if (grants.length === 0) continue
-      for (const location of this.#locations.get(inventory)?.values() ?? []) {
+      for (const location of this.#locations.of(inventory).values()) {
         const { labels } = location
         if (!(byLabels?.get(labels) ?? chooses(selectors, labels)) || !mayUse(grants, location)) continue
         matchingLocationCount++
@@ -282,23 +281,25 @@ export class WhereIndex implements TopologyReader {
   keepRow({ space, name }: ObjectId): boolean {
     const { inventory = '' } = this.consent.bindingOf(space, splitGrantedName(name).binding) ?? {}
     if (!this.consent.isUncertain(space, inventory)) return false
-    this.#keptRows.set(space, (this.#keptRows.get(space) ?? new Set()).add(name))
+    this.#keptRows.add(space, name)
     return true
   }
 
   /** SyncTargets behind a Location, and how many of them are available; `undefined` when there is no such Location. */
   countOf(id: ObjectId): Counts | undefined {
-    const location = this.#locations.get(id.space)?.get(id.name)
+    const location = this.#locations.get(id.space, id.name)
     return location && counts([...location.behind.values()])
   }
 
   /** The name of a Location may be too long to stand in that of its row: then it is looked for. */
   #locationOf(inventory: string, binding: string, row: string, rest: string): Location | undefined {
-    const locations = this.#locations.get(inventory)
-    const named = locations?.get(rest)
+    const named = this.#locations.get(inventory, rest)
     if (named && grantedName(binding, named.name) === row) return named
     if (!mayBeShortened(row)) return undefined
-    return [...(locations?.values() ?? [])].find(location => grantedName(binding, location.name) === row)
+    return this.#locations
+      .of(inventory)
+      .values()
+      .find(location => grantedName(binding, location.name) === row)
   }
 
   /** A Location, or its targets, has changed for the spaces that may place there. `sameTargets`: only its state. */
@@ -314,14 +315,14 @@ export class WhereIndex implements TopologyReader {
         for (const { name } of present) yield { type: 'granted', id: { space, name: grantedName(binding.name, name) } }
       }
       if (sameTargets) continue
-      for (const { id, selectors } of this.#placements.get(space)?.values() ?? []) {
+      for (const { id, selectors } of this.#placements.of(space).values()) {
         if (present.some(({ labels }) => chooses(selectors, labels))) yield { type: 'placement', id }
       }
     }
   }
 
   *#ofSpace(space: string, inventory: string | undefined, kept: Iterable<string>): Generator<Touched> {
-    for (const { id } of this.#placements.get(space)?.values() ?? []) yield { type: 'placement', id }
+    for (const { id } of this.#placements.of(space).values()) yield { type: 'placement', id }
     for (const name of kept) yield { type: 'granted', id: { space, name } }
     if (inventory === undefined) return
     for (const user of this.consent.usersOf(inventory))
@@ -330,7 +331,7 @@ export class WhereIndex implements TopologyReader {
 
   *#rows(inventory: string, bindings: Iterable<ObjectId>): Generator<Touched> {
     for (const { space, name } of bindings) {
-      for (const location of this.#locations.get(inventory)?.keys() ?? [])
+      for (const location of this.#locations.of(inventory).keys())
         yield { type: 'granted', id: { space, name: grantedName(name, location) } }
     }
   }
@@ -383,11 +384,6 @@ export function byPlace(a: SliceRow, b: SliceRow): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-function sameLabels(a: Labels, b: Labels): boolean {
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every(key => a[key] === b[key])
 }
 
 function sameSelector(a: LabelSelector | undefined, b: LabelSelector | undefined): boolean {

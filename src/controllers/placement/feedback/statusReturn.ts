@@ -5,7 +5,9 @@
  * The status of a kind without the sub-resource is plain data of its object, which authors may write as well. It is returned by
  * server-side apply without force, so each field has one owner, and reported fields give way.
  */
+
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import { apiVersionOf, type GroupResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -70,7 +72,7 @@ function producedBy(generations: CopyGenerations | undefined, uid: string | unde
 export class StatusReturn {
   readonly #deps: StatusReturnDeps
   /** Facts of objects in several clusters whose state is wanted: by space, then by key, then by mailbox. */
-  readonly #known = new Map<string, Map<string, Map<string, Known>>>()
+  readonly #known = new MapOfMaps<ReadonlyMap<string, Known>>()
   /** An edit that reaches a thousand clusters causes a few reports, not a thousand. */
   readonly #pace = new ReportPace()
 
@@ -80,13 +82,12 @@ export class StatusReturn {
 
   forget(space: string): void {
     this.#deps.kinds.forget(space)
-    for (const key of this.#known.get(space)?.keys() ?? []) this.#pace.forget(`${space} ${key}`)
-    this.#known.delete(space)
+    for (const key of this.#known.deleteAll(space).keys()) this.#pace.forget(`${space} ${key}`)
   }
 
   /** How long the next look at what runs in several clusters has to wait: each looks at all of them. */
   waitMs(space: string, key: string): number {
-    return this.#known.get(space)?.has(key) ? this.#pace.waitMs(`${space} ${key}`, this.#deps.clock.now()) : 0
+    return this.#known.get(space, key) ? this.#pace.waitMs(`${space} ${key}`, this.#deps.clock.now()) : 0
   }
 
   /**
@@ -175,7 +176,7 @@ export class StatusReturn {
 
   /** Statuses of the clusters; a changed one is read again. */
   async #shares(space: string, fact: ObjectFact, from: readonly Destination[]): Promise<Share[]> {
-    const before = this.#known.get(space)?.get(fact.key)
+    const before = this.#known.get(space, fact.key)
     const known = new Map<string, Known>()
     const shares: Share[] = []
     const work = this.#deps.turns.begin({ owner: space })
@@ -194,21 +195,13 @@ export class StatusReturn {
       const produced = copy && producedBy(mailbox?.generations.get(fact.key), copy.uid)
       shares.push({ cluster: syncTarget ?? locationName, figures: known.get(name)?.figures, produced })
     }
-    this.#remember(space, fact.key, known)
+    this.#known.set(space, fact.key, known)
     return shares
-  }
-
-  #remember(space: string, key: string, known: Map<string, Known>): void {
-    const ofSpace = this.#known.get(space) ?? new Map<string, Map<string, Known>>()
-    this.#known.set(space, ofSpace.set(key, known))
   }
 
   /** It is not in several clusters any more, or nobody asks. */
   forgetObject(space: string, key: string): void {
-    const ofSpace = this.#known.get(space)
-    if (!ofSpace?.delete(key)) return
-    this.#pace.forget(`${space} ${key}`)
-    if (ofSpace.size === 0) this.#known.delete(space)
+    if (this.#known.delete(space, key)) this.#pace.forget(`${space} ${key}`)
   }
 
   /** `indexed` is of the version that the fact tells of. */

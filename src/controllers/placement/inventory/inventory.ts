@@ -4,8 +4,10 @@
  * A deletion names no uid, so a SyncTarget is kept by its name, too. One that is made again under its name has another mailbox.
  * A SyncTarget that is missing before the first snapshot is whole may still come: readers wait for the snapshot.
  */
+
 import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { at, str } from '../../../apimachinery/fields.ts'
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import {
   MAILBOX_NAME,
@@ -76,9 +78,9 @@ const NO_RELEASES: readonly string[] = []
 
 export class Inventory {
   readonly #places: Pick<SpacePlaces, 'isDeleting' | 'pathOf'>
-  readonly #targets = new Map<string, Map<string, Target>>()
+  readonly #targets = new MapOfMaps<Target>()
   readonly #byMailbox = new Map<string, Target>()
-  readonly #locations = new Map<string, Map<string, KubeObject>>()
+  readonly #locations = new MapOfMaps<KubeObject>()
   readonly #mailboxes = new Map<string, MailboxFact>()
   /** Names of mailboxes by logical-cluster id. */
   readonly #mailboxAt = new Map<string, string>()
@@ -89,10 +91,10 @@ export class Inventory {
 
   /** @returns the change of each mailbox concerned: two when the SyncTarget was made again under its name */
   setTarget(id: ObjectId, object: KubeObject | undefined): TargetChange[] {
-    const { space } = id
-    const before = this.#targets.get(space)?.get(id.name)
+    const { space, name } = id
+    const before = this.#targets.get(space, name)
     const after = object && targetOf(id, object)
-    put(this.#targets, id, after)
+    this.#targets.set(space, name, after)
     if (before) this.#byMailbox.delete(before.mailbox)
     if (after) this.#byMailbox.set(after.mailbox, after)
     if (before && before.mailbox === after?.mailbox) return [{ space, mailbox: before.mailbox, before, after }]
@@ -104,7 +106,7 @@ export class Inventory {
 
   setLocation({ space, name }: ObjectId, object: KubeObject | undefined): LocationChange {
     const before = this.location(space, name)
-    put(this.#locations, { space, name }, object)
+    this.#locations.set(space, name, object)
     return { space, name, before, after: object }
   }
 
@@ -135,15 +137,15 @@ export class Inventory {
 
   /** The SyncTargets of an inventory. */
   targetsOf(space: string): Iterable<Target> {
-    return this.#targets.get(space)?.values() ?? []
+    return this.#targets.of(space).values()
   }
 
   locationsOf(space: string): Iterable<KubeObject> {
-    return this.#locations.get(space)?.values() ?? []
+    return this.#locations.of(space).values()
   }
 
   location(space: string, name: string): KubeObject | undefined {
-    return this.#locations.get(space)?.get(name)
+    return this.#locations.get(space, name)
   }
 
   /** The name that people know the cluster of a mailbox by. */
@@ -169,14 +171,6 @@ export class Inventory {
 
 export function labelsOf(object: KubeObject | undefined): Labels | undefined {
   return object && (object.metadata.labels ?? NO_LABELS)
-}
-
-export function put<V>(index: Map<string, Map<string, V>>, { space, name }: ObjectId, value: V | undefined): void {
-  const inSpace = index.get(space) ?? new Map<string, V>()
-  if (value === undefined) inSpace.delete(name)
-  else inSpace.set(name, value)
-  if (inSpace.size > 0) index.set(space, inSpace)
-  else index.delete(space)
 }
 
 function targetOf({ space, name }: ObjectId, object: KubeObject): Target {

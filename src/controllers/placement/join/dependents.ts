@@ -2,6 +2,7 @@
  * Which objects of a workload space name which others as their owners. Only objects with owners are held. An owner comes to a
  * mailbox or leaves it without a change of its dependents, whose copies have to say so all the same.
  */
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { groupIn } from './kindNames.ts'
@@ -20,22 +21,14 @@ export function ownerNames({ metadata }: KubeObject): string[] {
 
 export class Dependents {
   /** Key and Namespace of those who name it, by owner. */
-  readonly #byOwner = new Map<string, Map<string, string>>()
+  readonly #byOwner = new MapOfMaps<string>()
 
   add({ key, namespace, owners = [] }: Dependent): void {
-    for (const owner of owners) {
-      const known = this.#byOwner.get(owner)
-      if (known) known.set(key, namespace)
-      else this.#byOwner.set(owner, new Map([[key, namespace]]))
-    }
+    for (const owner of owners) this.#byOwner.set(owner, key, namespace)
   }
 
   remove({ key, owners = [] }: Dependent): void {
-    for (const owner of owners) {
-      const known = this.#byOwner.get(owner)
-      known?.delete(key)
-      if (known?.size === 0) this.#byOwner.delete(owner)
-    }
+    for (const owner of owners) this.#byOwner.delete(owner, key)
   }
 
   /** The objects, and those that may name one of them as an owner. */
@@ -44,7 +37,7 @@ export class Dependents {
     const all = new Set(keys)
     for (const key of keys) {
       const { group, namespace, name } = parseObjectKey(key)
-      for (const [dependent, around] of this.#byOwner.get(ownerName(group, name)) ?? [])
+      for (const [dependent, around] of this.#byOwner.of(ownerName(group, name)))
         if (namespace === '' || namespace === around) all.add(dependent)
     }
     return all.size === keys.length ? keys : [...all]

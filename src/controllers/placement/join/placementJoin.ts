@@ -14,7 +14,7 @@ import { ObservedContent } from './observedContent.ts'
 import { contentAt, destinations, type KnownLead, type Lead, PlacementProduct, type Space } from './placementProduct.ts'
 import type { Tasks } from './tasks.ts'
 import type { Consent } from './wayChoice.ts'
-import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
+import { type Departure, type ObjectFact, Workload } from './workload.ts'
 
 /** Tasks that follow from a change, beside copies. They may be drawn by and by, as each only names what to look at. */
 type JoinTasks = Pick<Tasks, 'report' | 'reports' | 'sources' | 'configs'>
@@ -63,7 +63,7 @@ export class PlacementJoin extends PlacementProduct {
     space.created.set(name, created)
     if (spec.upsync.length > 0) space.carriers.add(name)
     else space.carriers.delete(name)
-    if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, lead)
+    if (isNew) for (const mailbox of destinations(space, name).keys()) this.byMailbox.add(mailbox, lead)
     space.workload.setPlacement(name, spec)
     if (before && lead.stage && changesCopies(before, spec))
       this.#touch(id, name, this.#mailboxesOf(destinations(space, name)))
@@ -85,7 +85,7 @@ export class PlacementJoin extends PlacementProduct {
     space.specs.delete(name)
     space.carriers.delete(name)
     space.created.delete(name)
-    for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
+    for (const mailbox of gone.keys()) this.byMailbox.delete(mailbox, space.leads.get(name)!)
     space.leads.delete(name)
     this.#waysChanged(id)
     if (staged.length > 0) this.#taken(id, name, this.#mailboxesOf(gone), staged)
@@ -107,14 +107,14 @@ export class PlacementJoin extends PlacementProduct {
     const lost: string[] = []
     for (const [mailbox, ways] of after) {
       const old = before.get(mailbox)
-      if (!old) addTo(this.byMailbox, mailbox, space.leads.get(name)!)
+      if (!old) this.byMailbox.add(mailbox, space.leads.get(name)!)
       if (old && sameWays(old, ways)) continue
       touched.add(mailbox)
       if (old) lost.push(mailbox)
     }
     for (const mailbox of before.keys()) {
       if (after.has(mailbox)) continue
-      removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
+      this.byMailbox.delete(mailbox, space.leads.get(name)!)
       touched.add(mailbox)
       lost.push(mailbox)
     }

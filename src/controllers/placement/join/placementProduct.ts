@@ -5,6 +5,7 @@
  * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there. Nor does
  * it go where an upsync set of its space may carry it up, whichever placement has the set: it is born there.
  */
+import { MapOfSets } from '../../../apimachinery/nestedMaps.ts'
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { AssociatedAsk } from '../../../placement/associated/associated.ts'
@@ -64,14 +65,13 @@ export interface Space {
 
 const NOWHERE: Ways = new Map()
 const NONE: ReadonlySet<string> = new Set()
-const NO_LEADS: ReadonlySet<KnownLead> = new Set()
 const NO_APPROACHES: readonly Approach[] = []
 const NO_ASKS: readonly AssociatedAsk[] = []
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
   /** Mailbox → the placements whose slice names it, as {@link Space.leads} has them. */
-  protected readonly byMailbox = new Map<string, Set<KnownLead>>()
+  protected readonly byMailbox = new MapOfSets<KnownLead>()
   readonly #consent: Consent
   protected readonly choice: WayChoice
 
@@ -103,7 +103,7 @@ export class PlacementProduct {
 
   /** Whether something is so of all spaces with a placement that leads to the mailbox. */
   areAllFor(mailbox: string, isSo: (space: string) => boolean): boolean {
-    for (const { space } of this.byMailbox.get(mailbox) ?? NO_LEADS) if (!isSo(space)) return false
+    for (const { space } of this.byMailbox.of(mailbox)) if (!isSo(space)) return false
     return true
   }
 
@@ -124,7 +124,7 @@ export class PlacementProduct {
   unsureOf(mailbox: string, key: string): ReadonlySet<string> {
     if (!this.#consent.anyUncertain) return NONE
     const unsure = new Set<string>()
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+    for (const lead of this.byMailbox.of(mailbox)) {
       const fact = contentAt(lead, mailbox).get(key)
       if (fact && this.#isUnsure(this.#approach(lead.space, lead.name, mailbox), fact, mailbox)) unsure.add(lead.space)
     }
@@ -160,7 +160,7 @@ export class PlacementProduct {
   sourcesOf(mailbox: string, key: string): Source[] {
     let found: Source | undefined
     let others: Map<string, Source> | undefined
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+    for (const lead of this.byMailbox.of(mailbox)) {
       const content = contentAt(lead, mailbox)
       const fact = content.get(key)
       if (!fact) continue
@@ -227,7 +227,7 @@ export class PlacementProduct {
   /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
   causesOf(mailbox: string, key: string): Cause[] {
     const { group, resource, name: object } = parseObjectKey(key)
-    const all = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
+    const all = [...this.byMailbox.of(mailbox)]
     const causes = (wants: (content: LeadContent) => boolean): Cause[] =>
       all.flatMap(lead => (wants(contentAt(lead, mailbox)) ? [{ space: lead.space, placement: lead.name }] : []))
     if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
@@ -260,14 +260,14 @@ export class PlacementProduct {
     const { name } = parseObjectKey(key)
     const dot = name.indexOf('.')
     const kind = resourceKey({ group: name.slice(dot + 1), resource: name.slice(0, dot) })
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) if (contentAt(lead, mailbox).uses(kind)) return true
+    for (const lead of this.byMailbox.of(mailbox)) if (contentAt(lead, mailbox).uses(kind)) return true
     return false
   }
 
   /** Upsync of a mailbox: the sets of every placement that leads there, as far as they are granted. */
   upsyncOf(mailbox: string): UpsyncShare {
     const bySpace = new Map<string, SpaceSets>()
-    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+    for (const { space: id, name } of this.byMailbox.of(mailbox)) {
       const space = this.spaces.get(id)!
       const spec = space.specs.get(name)!
       if (spec.upsync.length === 0) continue
@@ -285,12 +285,12 @@ export class PlacementProduct {
 
   /** Spaces and names of the placements that lead to the mailbox. */
   placementsOf(mailbox: string): Lead[] {
-    return [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
+    return [...this.byMailbox.of(mailbox)]
   }
 
   /** The placements that select an object and lead to the mailbox, granted or not. */
   *leadsFor(mailbox: string, key: string): Generator<Lead> {
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) if (contentAt(lead, mailbox).get(key)) yield lead
+    for (const lead of this.byMailbox.of(mailbox)) if (contentAt(lead, mailbox).get(key)) yield lead
   }
 
   /** Content of a placement for one of its mailboxes; `undefined`: there is no such placement. */
@@ -372,7 +372,7 @@ export class PlacementProduct {
 
   /** Whether some object in this Namespace should be in the mailbox, or may have to. */
   needsNamespace(mailbox: string, namespace: string): boolean {
-    for (const lead of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+    for (const lead of this.byMailbox.of(mailbox)) {
       const { space: id, name } = lead
       const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
       const content = contentAt(lead, mailbox)
@@ -404,7 +404,7 @@ export class PlacementProduct {
   /** Placements that lead to the mailbox with something, the oldest first. */
   #claimsOn(mailbox: string): KnownLead[] {
     // thousands may lead there that select nothing
-    const leads = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)].filter(lead => !contentAt(lead, mailbox).isEmpty)
+    const leads = [...this.byMailbox.of(mailbox)].filter(lead => !contentAt(lead, mailbox).isEmpty)
     return leads
       .map(lead => ({
         lead,

@@ -3,6 +3,7 @@
  * snapshot delivers one after the other, their former content counts too. A destination that moves between two of them, or that is yet to
  * come again, is no removal.
  */
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { PLACEMENT_LABEL } from '../../../placement/words/placement.ts'
 import { placementOf, sliceCount } from '../../../placement/words/placementSlices.ts'
@@ -24,8 +25,8 @@ interface Part {
 
 export class SliceSets {
   readonly #join: Pick<PlacementJoin, 'setDestinations' | 'spec'>
-  /** By space, placement and name. */
-  readonly #sets = new Map<string, Map<string, Map<string, Part>>>()
+  /** By `space placement` and name. */
+  readonly #sets = new MapOfMaps<Part>()
   /** The placement of each slice, by `space name`. */
   readonly #placements = new Map<string, string>()
   /** Sets that differ in the present snapshot; absent when none runs. */
@@ -50,16 +51,16 @@ export class SliceSets {
     const before = this.#placements.get(`${space} ${name}`)
     const placement = slice && placementOf(slice)
     if (before !== undefined && before !== placement) {
-      const part = this.#sets.get(space)?.get(before)?.get(name)
+      const part = this.#sets.get(`${space} ${before}`, name)
       if (part) part.gone = true
       this.#placements.delete(`${space} ${name}`)
       this.#settle(space, before)
     }
     if (slice === undefined || placement === undefined) return
     this.#placements.set(`${space} ${name}`, placement)
-    const parts = this.#partsOf(space, placement)
-    const old = parts.get(name)
-    parts.set(name, {
+    const id = `${space} ${placement}`
+    const old = this.#sets.get(id, name)
+    this.#sets.set(id, name, {
       rows: destinationsIn(slice),
       before: this.#changed && old ? [...old.before, ...old.rows] : [],
       count: name === placement ? sliceCount(slice) : 0,
@@ -71,37 +72,23 @@ export class SliceSets {
 
   /** The placement is gone: nothing more is to come of it. */
   placementGone(space: string, placement: string): void {
-    if (this.#sets.get(space)?.has(placement)) this.#settle(space, placement)
-  }
-
-  #partsOf(space: string, placement: string): Map<string, Part> {
-    const sets = this.#sets.get(space) ?? new Map<string, Map<string, Part>>()
-    this.#sets.set(space, sets)
-    const parts = sets.get(placement) ?? new Map<string, Part>()
-    sets.set(placement, parts)
-    return parts
+    if (this.#sets.has(`${space} ${placement}`)) this.#settle(space, placement)
   }
 
   #settle(space: string, placement: string): void {
-    const parts = this.#partsOf(space, placement)
+    const id = `${space} ${placement}`
+    const parts = this.#sets.of(id)
     const isOld = [...parts.values()].some(({ gone, before }) => gone || before.length > 0)
     if (this.#changed) {
-      if (isOld) this.#changed.set(`${space} ${placement}`, [space, placement])
+      if (isOld) this.#changed.set(id, [space, placement])
     } else if (isOld) {
       const isWhole = this.#isWhole(space, placement, parts)
       for (const [name, part] of parts) {
         part.before = []
-        if (part.gone && (isWhole || !part.kept)) parts.delete(name)
+        if (part.gone && (isWhole || !part.kept)) this.#sets.delete(id, name)
       }
     }
-    if (parts.size > 0) {
-      this.#join.setDestinations(space, placement, together([...parts.values()]))
-      return
-    }
-    const sets = this.#sets.get(space)
-    sets?.delete(placement)
-    if (sets?.size === 0) this.#sets.delete(space)
-    this.#join.setDestinations(space, placement, undefined)
+    this.#join.setDestinations(space, placement, parts.size > 0 ? together([...parts.values()]) : undefined)
   }
 
   #isWhole(space: string, placement: string, parts: ReadonlyMap<string, Part>): boolean {

@@ -6,6 +6,7 @@
  * selected objects each placement has of each resource.
  */
 
+import { MapOfSets } from '../../../apimachinery/nestedMaps.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -90,9 +91,9 @@ export class Workload {
   readonly dependents = new Dependents()
   readonly #objects = new Map<string, ObjectFact>()
   readonly #placements = new Map<string, Placement>()
-  readonly #byNamespace = new Map<string, Set<string>>()
-  readonly #byCustomizer = new Map<string, Set<string>>()
-  readonly #definers = new Map<string, Set<string>>()
+  readonly #byNamespace = new MapOfSets<string>()
+  readonly #byCustomizer = new MapOfSets<string>()
+  readonly #definers = new MapOfSets<string>()
   readonly #annotated = new Set<string>()
   readonly #paused = new Set<string>()
   /** ServiceAccounts that act in the space and stay there, as `namespace/name`. */
@@ -186,18 +187,18 @@ export class Workload {
   }
 
   inNamespace(namespace: string): Iterable<string> {
-    return this.#byNamespace.get(namespace) ?? []
+    return this.#byNamespace.of(namespace)
   }
 
   withCustomizer(reference: string): Iterable<string> {
-    return this.#byCustomizer.get(reference) ?? []
+    return this.#byCustomizer.of(reference)
   }
 
   setObject(fact: ObjectFact): void {
     this.#cause = fact.revision
     const old = this.#objects.get(fact.key)
     if (!old) this.#version++
-    if (old && sameResources(old.defines, fact.defines)) {
+    if (old && equalJson(old.defines, fact.defines)) {
       this.#unindex(old)
       this.#index(fact)
       this.#announce(fact, 'changed')
@@ -207,7 +208,7 @@ export class Workload {
       this.#announceImplicit(fact, 'joined')
     }
     this.#rematch(fact)
-    if (isNamespace(fact) && !sameLabels(old?.labels, fact.labels)) this.#rematchNamespace(fact.name, 'left')
+    if (isNamespace(fact) && !equalJson(old?.labels, fact.labels)) this.#rematchNamespace(fact.name, 'left')
   }
 
   /** @param revision of the deletion; 0: not known, nor who deleted it */
@@ -301,7 +302,7 @@ export class Workload {
     const placement = this.#placements.get(name)
     if (!placement) return []
     const keys = new Set(placement.explicit)
-    for (const used of placement.uses.keys()) for (const key of this.#definers.get(used) ?? []) keys.add(key)
+    for (const used of placement.uses.keys()) for (const key of this.#definers.of(used)) keys.add(key)
     return [...keys]
   }
 
@@ -368,7 +369,7 @@ export class Workload {
 
   /** The first or last use of a resource: its definers come or go unless something else holds them. */
   #definersFollow(name: string, placement: Placement, used: string, change: 'joined' | Departure): void {
-    for (const key of this.#definers.get(used) ?? []) {
+    for (const key of this.#definers.of(used)) {
       if (placement.explicit.has(key)) continue
       const others = this.#objects
         .get(key)!
@@ -399,9 +400,9 @@ export class Workload {
     this.#objects.set(fact.key, fact)
     if (fact.annotated) this.#annotated.add(fact.key)
     if (fact.isPaused) this.#paused.add(fact.key)
-    if (fact.namespace !== '') addTo(this.#byNamespace, fact.namespace, fact.key)
-    if (fact.customizer !== '') addTo(this.#byCustomizer, fact.customizer, fact.key)
-    for (const gr of fact.defines) addTo(this.#definers, resourceKey(gr), fact.key)
+    if (fact.namespace !== '') this.#byNamespace.add(fact.namespace, fact.key)
+    if (fact.customizer !== '') this.#byCustomizer.add(fact.customizer, fact.key)
+    for (const gr of fact.defines) this.#definers.add(resourceKey(gr), fact.key)
     this.dependents.add(fact)
   }
 
@@ -409,9 +410,9 @@ export class Workload {
     this.#objects.delete(fact.key)
     this.#annotated.delete(fact.key)
     this.#paused.delete(fact.key)
-    if (fact.namespace !== '') removeFrom(this.#byNamespace, fact.namespace, fact.key)
-    if (fact.customizer !== '') removeFrom(this.#byCustomizer, fact.customizer, fact.key)
-    for (const gr of fact.defines) removeFrom(this.#definers, resourceKey(gr), fact.key)
+    if (fact.namespace !== '') this.#byNamespace.delete(fact.namespace, fact.key)
+    if (fact.customizer !== '') this.#byCustomizer.delete(fact.customizer, fact.key)
+    for (const gr of fact.defines) this.#definers.delete(resourceKey(gr), fact.key)
     this.dependents.remove(fact)
   }
 }
@@ -426,24 +427,4 @@ function isSelected(placement: Placement, fact: ObjectFact): boolean {
 
 function isNamespace(fact: ObjectFact): boolean {
   return fact.resource.group === '' && fact.resource.resource === 'namespaces'
-}
-
-function sameResources(a: readonly GroupResource[], b: readonly GroupResource[]): boolean {
-  return a.length === b.length && a.every((gr, i) => resourceKey(gr) === resourceKey(b[i]!))
-}
-
-function sameLabels(a: Readonly<Record<string, string>> | undefined, b: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(b)
-  return a !== undefined && Object.keys(a).length === keys.length && keys.every(key => a[key] === b[key])
-}
-
-export function addTo<V>(index: Map<string, Set<V>>, key: string, value: V): void {
-  const set = index.get(key)
-  if (set) set.add(value)
-  else index.set(key, new Set([value]))
-}
-
-export function removeFrom<V>(index: Map<string, Set<V>>, key: string, value: V): void {
-  const set = index.get(key)
-  if (set?.delete(value) && set.size === 0) index.delete(key)
 }

@@ -2,6 +2,7 @@
  * One mailbox as it is: an index of its projected objects, other facts about them, and the progress of its stream. {@link Mailboxes} feeds
  * it.
  */
+import { MapOfSets } from '../../../apimachinery/nestedMaps.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
 import { type AssociatedStatus, NOTHING_LEFT_OUT } from '../../../placement/desks/syncerConfig.ts'
@@ -82,7 +83,7 @@ export class Mailbox {
   readonly copies = new NamespacedMap<CopyFact>()
   readonly carried = new NamespacedMap<CarriedFact>()
   /** By key of a copy: associated objects of it. */
-  readonly associated = new Map<string, Set<string>>()
+  readonly associated = new MapOfSets<string>()
   /** Objects in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
@@ -150,16 +151,13 @@ export class Mailbox {
     const { root } = fact
     if (this.carried.get(key)?.root !== root) this.dropCarried(key)
     this.carried.set(key, fact)
-    if (root === undefined) return
-    const of = this.associated.get(root) ?? new Set()
-    this.associated.set(root, of.add(key))
+    if (root !== undefined) this.associated.add(root, key)
   }
 
   /** Whether it was known. */
   dropCarried(key: string): boolean {
     const { root } = this.carried.get(key) ?? {}
-    const of = root === undefined ? undefined : this.associated.get(root)
-    if (of?.delete(key) && of.size === 0) this.associated.delete(root!)
+    if (root !== undefined) this.associated.delete(root, key)
     return this.carried.delete(key)
   }
 

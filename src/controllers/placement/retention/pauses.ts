@@ -5,13 +5,15 @@
  * A deletion by name under a paused EdgePlacement waits, too: it takes no copy away. The placement behind an unclaimed copy is not known
  * for ever. Unclaimed copies of a space therefore wait wherever a paused placement of the space leads.
  */
+
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { LabelSelector, LabelSelectorObject } from '../../../apimachinery/selectors.ts'
 import { labelSelectorFromObject } from '../../../apimachinery/selectors.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
-import { type Inventory, type LocationChange, put, type TargetChange } from '../inventory/inventory.ts'
+import type { Inventory, LocationChange, TargetChange } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { Signals } from '../signals/signals.ts'
@@ -25,7 +27,7 @@ export interface PausesDeps {
 export class Pauses {
   readonly #deps: PausesDeps
   /** Instance selectors of the paused Locations, by inventory and name. */
-  readonly #selectors = new Map<string, Map<string, LabelSelector>>()
+  readonly #selectors = new MapOfMaps<LabelSelector>()
   /** Mailboxes at paused Locations, and the names of those. */
   #paused = new Map<string, string>()
 
@@ -63,8 +65,8 @@ export class Pauses {
 
   locationChanged({ space, name, after }: LocationChange): void {
     const selector = after?.metadata.annotations?.[PAUSED_ANNOTATION] === 'true' ? instancesOf(after) : undefined
-    if (!selector && !this.#selectors.get(space)?.has(name)) return
-    put(this.#selectors, { space, name }, selector)
+    if (!selector && !this.#selectors.get(space, name)) return
+    this.#selectors.set(space, name, selector)
     this.#workOut()
   }
 

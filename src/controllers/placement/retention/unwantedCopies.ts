@@ -2,7 +2,9 @@
  * All copies that their space wants no more: one list. A copy stays on it until it is wanted again or gone, whatever keeps it meanwhile.
  * The losses of an EdgePlacement enter it before any judgement: no judgement depends on the progress of single copies.
  */
+
 import { setImmediate } from 'node:timers/promises'
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
 import { BrakeLedger, digestOf, noteLoss, type Removal } from './brakeLedger.ts'
 
@@ -33,7 +35,7 @@ export class UnwantedCopies {
   readonly #deps: UnwantedCopiesDeps
   readonly #ledgers = new Map<string, BrakeLedger>()
   /** By mailbox and key. */
-  readonly #at = new Map<string, Map<string, Removal>>()
+  readonly #at = new MapOfMaps<Removal>()
   #isPastStart = false
   /** Spaces that were not known at the start: they are looked at when they are. */
   readonly #unlooked = new Set<string>()
@@ -58,19 +60,19 @@ export class UnwantedCopies {
   }
 
   find(mailbox: string, key: string): Removal | undefined {
-    return this.#at.get(mailbox)?.get(key)
+    return this.#at.get(mailbox, key)
   }
 
   /** Mailboxes and what of an object is on the list there. */
   *of(key: string): Generator<Removal> {
-    for (const removals of this.#at.values()) {
+    for (const [, removals] of this.#at) {
       const removal = removals.get(key)
       if (removal) yield removal
     }
   }
 
   in(mailbox: string): Iterable<Removal> {
-    return this.#at.get(mailbox)?.values() ?? []
+    return this.#at.of(mailbox).values()
   }
 
   /** Puts a copy on the list, if it is not there yet. */
@@ -80,16 +82,13 @@ export class UnwantedCopies {
     if (known && !isKnown) this.drop(known)
     if (isKnown) return known
     const removal = this.#removalOf(space, mailbox.name, key, uid)
-    const inMailbox = this.#at.get(mailbox.name) ?? new Map<string, Removal>()
-    this.#at.set(mailbox.name, inMailbox.set(key, removal))
+    this.#at.set(mailbox.name, key, removal)
     this.ledger(space).removals.add(removal)
     return removal
   }
 
   drop(removal: Removal): void {
-    const inMailbox = this.#at.get(removal.mailbox)
-    if (inMailbox?.get(removal.key) === removal) inMailbox.delete(removal.key)
-    if (inMailbox?.size === 0) this.#at.delete(removal.mailbox)
+    if (this.find(removal.mailbox, removal.key) === removal) this.#at.delete(removal.mailbox, removal.key)
     this.#ledgers.get(removal.space)?.removals.delete(removal)
     this.#deps.dropped(removal)
   }

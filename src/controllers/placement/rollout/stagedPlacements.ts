@@ -1,42 +1,39 @@
 /** Placements with a rollout strategy, by space: which of them are not loaded yet, and which have a rollout that goes on. */
+import { MapOfMaps, MapOfSets } from '../../../apimachinery/nestedMaps.ts'
 import { baseOfRevision, revisionBase } from '../../../placement/rollout/revisionNames.ts'
-import { addTo, removeFrom } from '../join/workload.ts'
 import type { StagedPlacement } from './stagedPlacement.ts'
 
 export class StagedPlacements {
   /** By space and the base of the names of its revisions, so that these lead to it. */
-  readonly #spaces = new Map<string, Map<string, StagedPlacement>>()
+  readonly #spaces = new MapOfMaps<StagedPlacement>()
   /** Those of which it is not known which revisions their destinations have. */
-  readonly #unloaded = new Map<string, Set<StagedPlacement>>()
-  readonly #rolling = new Map<string, Set<StagedPlacement>>()
+  readonly #unloaded = new MapOfSets<StagedPlacement>()
+  readonly #rolling = new MapOfSets<StagedPlacement>()
 
   get(space: string, name: string): StagedPlacement | undefined {
-    return this.#spaces.get(space)?.get(revisionBase(name))
+    return this.#spaces.get(space, revisionBase(name))
   }
 
   /** The placement that a PlacementRevision or PlacementRollout is about. */
   ofRevision(space: string, object: string): StagedPlacement | undefined {
-    return this.#spaces.get(space)?.get(baseOfRevision(object))
+    return this.#spaces.get(space, baseOfRevision(object))
   }
 
   add(placement: StagedPlacement): void {
     const { space, name } = placement.id
-    const placements = this.#spaces.get(space) ?? new Map<string, StagedPlacement>()
-    this.#spaces.set(space, placements.set(revisionBase(name), placement))
-    addTo(this.#unloaded, space, placement)
+    this.#spaces.set(space, revisionBase(name), placement)
+    this.#unloaded.add(space, placement)
   }
 
   delete(placement: StagedPlacement): void {
     const { space, name } = placement.id
-    const placements = this.#spaces.get(space)
-    placements?.delete(revisionBase(name))
-    if (placements?.size === 0) this.#spaces.delete(space)
+    this.#spaces.delete(space, revisionBase(name))
     this.loaded(placement)
     this.rests(placement)
   }
 
   *all(): Generator<StagedPlacement> {
-    for (const placements of this.#spaces.values()) yield* placements.values()
+    for (const [, placements] of this.#spaces) yield* placements.values()
   }
 
   /** Whether it is known which revisions the destinations of a space's placements have. */
@@ -45,26 +42,26 @@ export class StagedPlacements {
   }
 
   isLoaded(placement: StagedPlacement): boolean {
-    return this.#unloaded.get(placement.id.space)?.has(placement) !== true
+    return !this.#unloaded.of(placement.id.space).has(placement)
   }
 
   loaded(placement: StagedPlacement): void {
-    removeFrom(this.#unloaded, placement.id.space, placement)
+    this.#unloaded.delete(placement.id.space, placement)
   }
 
   /** A rollout of it goes on, unless it is gone meanwhile. */
   rolls(placement: StagedPlacement): void {
     const { space, name } = placement.id
-    if (this.get(space, name) === placement) addTo(this.#rolling, space, placement)
+    if (this.get(space, name) === placement) this.#rolling.add(space, placement)
   }
 
   /** No rollout of it goes on. */
   rests(placement: StagedPlacement): void {
-    removeFrom(this.#rolling, placement.id.space, placement)
+    this.#rolling.delete(placement.id.space, placement)
   }
 
   isRolling(placement: StagedPlacement): boolean {
-    return this.#rolling.get(placement.id.space)?.has(placement) === true
+    return this.#rolling.of(placement.id.space).has(placement)
   }
 
   get isAnyRolling(): boolean {
@@ -72,6 +69,6 @@ export class StagedPlacements {
   }
 
   in(space: string): Iterable<StagedPlacement> {
-    return this.#spaces.get(space)?.values() ?? []
+    return this.#spaces.of(space).values()
   }
 }

@@ -1,4 +1,5 @@
 /** StatusCollectors of all spaces, compiled when they are first used. */
+import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { someOf } from '../../../apimachinery/someOf.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -10,6 +11,7 @@ interface Known {
   readonly spec: unknown
   readonly revision: number
   read: ReadCollector | undefined
+  used?: UsedCollector
 }
 
 /** A collector with the resourceVersion as which it was written. */
@@ -22,7 +24,7 @@ export interface UsedCollector {
 const MAX_NAMED = 5
 
 export class Collectors {
-  readonly #bySpace = new Map<string, Map<string, Known & { used?: UsedCollector }>>()
+  readonly #known = new MapOfMaps<Known>()
   readonly #changed: Signals['spaceChanged']
 
   constructor(changed: Signals['spaceChanged']) {
@@ -30,18 +32,16 @@ export class Collectors {
   }
 
   set(space: string, name: string, object: KubeObject | undefined): void {
-    const known = this.#bySpace.get(space) ?? new Map<string, Known>()
-    if (object && known.has(name) && equalJson(known.get(name)!.spec, object.spec)) return
-    if (object) {
-      known.set(name, { spec: object.spec, revision: Number(object.metadata.resourceVersion), read: undefined })
-      this.#bySpace.set(space, known)
-    } else if (known.delete(name) && known.size === 0) this.#bySpace.delete(space)
+    const known = this.#known.get(space, name)
+    if (object && known && equalJson(known.spec, object.spec)) return
+    const revision = Number(object?.metadata.resourceVersion)
+    this.#known.set(space, name, object && { spec: object.spec, revision, read: undefined })
     this.#changed.send(space, 'collector', name)
   }
 
   /** `undefined`: it is not there, or cannot work. */
   get(space: string, name: string): UsedCollector | undefined {
-    const known = this.#bySpace.get(space)?.get(name)
+    const known = this.#known.get(space, name)
     if (!known) return undefined
     const { collector } = this.#read(name, known)
     if (collector) known.used ??= { collector, revision: known.revision }
@@ -50,14 +50,14 @@ export class Collectors {
 
   /** Why some of these do not work; `undefined`: all of them do. */
   problem(space: string, names: readonly string[]): Reason | undefined {
-    const known = this.#bySpace.get(space)
-    const missing = names.filter(name => !known?.has(name))
+    const known = this.#known.of(space)
+    const missing = names.filter(name => !known.has(name))
     if (missing.length > 0) {
       const message = `there is no StatusCollector ${some(missing)} in this space: create it, or take the name out of statusCollectors`
       return { reason: 'CollectorMissing', message }
     }
     for (const name of names) {
-      const [problem] = this.#read(name, known!.get(name)!).problems ?? []
+      const [problem] = this.#read(name, known.get(name)!).problems ?? []
       if (problem)
         return { reason: 'CollectorInvalid', message: `StatusCollector "${name}": ${problem.field}: ${problem.detail}` }
     }

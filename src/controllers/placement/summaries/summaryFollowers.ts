@@ -206,7 +206,7 @@ export class SummaryFollowers {
     }
     for (const mailbox of mailboxes)
       for (const root of keys)
-        for (const key of this.#deps.mailbox(mailbox)?.associated.get(root) ?? [])
+        for (const key of this.#deps.mailbox(mailbox)?.associated.of(root) ?? [])
           this.#touchOne(space, subject, `${mailbox} ${key}`)
   }
 

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { MapOfMaps, MapOfSets } from '../../src/apimachinery/nestedMaps.ts'
+
+t.test('a map of maps has nothing of a key under which nothing is left', async t => {
+  const map = new MapOfMaps<number>()
+  map.set('a', 'x', 1)
+  map.set('a', 'y', 2)
+  map.set('b', 'x', 3)
+  t.same([...map.keys()], ['a', 'b'])
+  t.equal(map.get('a', 'y'), 2)
+  t.equal(map.get('c', 'y'), undefined)
+  t.ok(map.delete('a', 'x'))
+  t.notOk(map.delete('a', 'x'), 'it is gone already')
+  map.set('a', 'y', undefined)
+  t.notOk(map.has('a'), 'undefined deletes')
+  t.equal(map.of('a').size, 0)
+  t.same([...map.deleteAll('b')], [['x', 3]])
+  t.equal(map.size, 0)
+})
+
+t.test('a map of sets has nothing of a key under which nothing is left', async t => {
+  const sets = new MapOfSets<string>()
+  sets.add('a', 'x')
+  sets.add('a', 'x')
+  sets.add('a', 'y')
+  t.same([...sets.of('a')], ['x', 'y'])
+  t.ok(sets.delete('a', 'x'))
+  t.notOk(sets.delete('a', 'x'), 'it is gone already')
+  t.ok(sets.has('a'))
+  t.ok(sets.delete('a', 'y'))
+  t.notOk(sets.has('a'))
+  t.equal(sets.of('a').size, 0)
+  sets.add('b', 'x')
+  t.same([...sets.deleteAll('b')], ['x'])
+  t.equal(sets.size, 0)
+})
