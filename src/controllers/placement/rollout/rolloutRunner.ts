@@ -2,6 +2,7 @@
  * Carries a rollout out: begins it, and takes one {@link step} after another. A step is in the stored status before any content moves, so
  * that another run finds each cluster's revision.
  */
+import { record } from '../../../apimachinery/fields.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -49,7 +50,9 @@ export class RolloutRunner {
     const { store, clock, join } = this.#deps
     const { id, rollout: before, finished, written, rows } = placement
     const at = timestamp(new Date(clock.now()))
+    let pause: Record<string, unknown> = {}
     if (before && before.state !== 'Done' && before.state !== 'RolledBack') {
+      if (revision > before.revision) pause = await this.#pauseOf(placement, before)
       const message = `revision ${revision} takes its place`
       const superseded = { state: 'Superseded', reason: 'NewerRevision', message, finishedAt: at }
       await store.writeStatus(id, before.revision, superseded)
@@ -73,6 +76,7 @@ export class RolloutRunner {
       at,
       ...(written !== undefined && { strategy: isGated ? written : withoutGates(written) }),
       ...(isWayBack && { urgent: true }),
+      ...pause,
     }
     const object = await store.beginRollout(id, spec)
     placement.writtenRevision = Number(object.metadata.resourceVersion)
@@ -88,6 +92,12 @@ export class RolloutRunner {
       this.#placements.rolls(placement)
     }
     placement.rollout = rollout
+  }
+
+  /** Fields of a rollout that is paused: the pause goes on with newer edits. */
+  async #pauseOf({ id }: StagedPlacement, { revision }: Rollout): Promise<Record<string, unknown>> {
+    const spec = record(await this.#deps.store.rollout(id, revision), 'spec')
+    return spec.paused === true ? { paused: true, pausedBy: spec.pausedBy } : {}
   }
 
   /** Takes in what people wrote. */

@@ -244,6 +244,27 @@ t.test('a pause holds what has not begun, and an urgent rollout passes it', asyn
   t.same([held('florin'), held('guilder')], ['2', '2'])
 })
 
+t.test('a pause goes on with a newer edit, with who paused it, and an undo passes it', async t => {
+  const { wds, edit, pass, report, held, states, rollout } = await placed(t)
+  await edit('page', '2')
+  await pass(3000)
+  const pausedBy = { by: 'alice', at: '2026-01-01T00:00:00Z' }
+  await wds.patch(PLACEMENT_ROLLOUTS, { name: 'ep.2' }, 'merge', { spec: { paused: true, pausedBy } })
+  await edit('page', '3')
+  await pass(3000)
+  await report('florin')
+  await pass(60_000)
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  t.equal(states(3).rollout, 'Paused')
+  t.match(rollout(3)?.spec, { paused: true, pausedBy })
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: true } })
+  await pass(3000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: null } })
+  await pass(3000)
+  t.not(states(3).rollout, 'Paused', 'a way back ends the pause')
+})
+
 t.test(
   'without a strategy all gets the newest content at once, and a placement that gets one moves nothing',
   async t => {
