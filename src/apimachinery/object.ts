@@ -89,6 +89,10 @@ export function groupResourceName(gr: GroupResource): string {
   return gr.group === '' ? gr.resource : `${gr.resource}.${gr.group}`
 }
 
+export function isSameResource(a: GroupResource, b: GroupResource): boolean {
+  return a.resource === b.resource && a.group === b.group
+}
+
 /** A JSON object: not null, not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 /** The server's parts put together, over an open store. Nothing runs yet: see apiServer.ts for the order of that. */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { isSameResource } from '../apimachinery/object.ts'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
@@ -202,8 +203,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const registryDeps: RegistryDeps = {
     store,
     parsed,
-    strategyFor: type =>
-      type.group === CRDS.group && type.resource === CRDS.resource ? definitionStrategy : strategyFor(type),
+    strategyFor: type => (isSameResource(type, CRDS) ? definitionStrategy : strategyFor(type)),
     storageType: (space, type) => storageType(types, space, type),
     typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
     admission: [...admission.steps, definitions.admission],

@@ -7,6 +7,7 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
+import { questionOf } from '../auth/questions.ts'
 import type {
   Attributes,
   Authentication,
@@ -260,16 +261,8 @@ export class AccessControl {
   }
 
   async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
-    const resource = { ...WORKSPACES, subresource: '', namespace: '', name: '' }
-    const decision = await this.#deps.authorizer.authorize({
-      user: effectiveUser(user, space),
-      space,
-      verb: 'list',
-      resource,
-      path: '',
-      ownOnly: true,
-    })
-    return decision.allowed
+    const question = questionOf({ user: effectiveUser(user, space), space }, 'list', WORKSPACES)
+    return (await this.#deps.authorizer.authorize({ ...question, ownOnly: true })).allowed
   }
 
   #decide({ forwarded }: RawRequest, info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {

@@ -8,10 +8,11 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { at, objects } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, requestedSubject } from '../auth/certificateSigner.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Authorizer } from '../auth/types.ts'
 import { crossesSpaces, effectiveUser, GROUPS } from '../auth/users.ts'
 import type { Admission, AdmissionRequest } from '../registry/registry.ts'
@@ -28,8 +29,7 @@ const LASTING: readonly string[] = [...DECISIONS, 'Failed']
 
 export function certificateAdmission(authorizer: Authorizer, clock: () => Date): Admission {
   return {
-    handles: (type, operation) =>
-      operation !== 'DELETE' && type.resource === SIGNING_REQUESTS.resource && type.group === SIGNING_REQUESTS.group,
+    handles: (type, operation) => operation !== 'DELETE' && isSameResource(type, SIGNING_REQUESTS),
     async admit(request) {
       if (request.operation === 'CREATE') return prepareRequest(request)
       if (request.subresource === '' || request.old === undefined) return
@@ -56,8 +56,7 @@ function prepareRequest({ context, object }: AdmissionRequest): void {
 /** Judges the subjects of well-formed requests: nothing but a readable one gets here. */
 export const certificateSubjects: Admission = {
   stage: 'validate',
-  handles: (type, operation) =>
-    operation === 'CREATE' && type.resource === SIGNING_REQUESTS.resource && type.group === SIGNING_REQUESTS.group,
+  handles: (type, operation) => operation === 'CREATE' && isSameResource(type, SIGNING_REQUESTS),
   admit: ({ object }) => checkSubject(object),
 }
 
@@ -87,16 +86,8 @@ async function require(request: AdmissionRequest, authorizer: Authorizer, verb: 
   const { context, object } = request
   const signer = String((isRecord(object.spec) ? object.spec.signerName : undefined) ?? '')
   for (const name of [signer, `${signer.split('/')[0]}/*`]) {
-    const resource = {
-      group: SIGNING_REQUESTS.group,
-      version: '*',
-      resource: 'signers',
-      subresource: '',
-      namespace: '',
-      name,
-    }
-    const decision = await authorizer.authorize({ user: context.user, space: context.space, verb, resource, path: '' })
-    if (decision.allowed) return
+    const question = questionOf(context, verb, { group: SIGNING_REQUESTS.group, resource: 'signers', name })
+    if ((await authorizer.authorize(question)).allowed) return
   }
   throw forbidden(object, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`)
 }

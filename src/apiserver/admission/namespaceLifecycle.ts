@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
  */
 import { NAMESPACE_TERMINATING, StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { FIRST_NAMESPACES } from '../../placement/spaces/firstContent.ts'
@@ -38,9 +38,7 @@ export function namespaceLifecycle(stateOf: NamespaceState): Admission {
     stage: 'gate',
     judgesPlaces: true,
     handles: (type, operation) =>
-      operation === 'CREATE'
-        ? type.namespaced
-        : operation === 'DELETE' && type.group === '' && type.resource === 'namespaces',
+      operation === 'CREATE' ? type.namespaced : operation === 'DELETE' && isSameResource(type, NAMESPACES),
     admit({ operation, context, type, object }) {
       if (operation === 'DELETE') {
         const name = object.metadata.name ?? ''

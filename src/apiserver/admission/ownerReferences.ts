@@ -5,6 +5,7 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { type KubeObject, type OwnerReference, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { storageGroup } from '../registry/convert.ts'
@@ -32,7 +33,7 @@ async function judge(deps: OwnerReferencesDeps, request: AdmissionRequest): Prom
   const { object, old } = request
   const { requestType: type, context } = request
   const place = { namespace: object.metadata.namespace ?? '', name: nameOf(request) }
-  const remove = await may(deps.authorizer, request, 'delete', { ...typed(type), subresource: '', ...place })
+  const remove = await deps.authorizer.authorize(questionOf(context, 'delete', { ...typed(type), ...place }))
   if (!remove.allowed) {
     throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${remove.reason}, <nil>`)
   }
@@ -42,7 +43,7 @@ async function judge(deps: OwnerReferencesDeps, request: AdmissionRequest): Prom
     for (const each of owners) {
       const namespace = each.namespaced ? place.namespace : ''
       const asked = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
-      const update = await may(deps.authorizer, request, 'update', asked)
+      const update = await deps.authorizer.authorize(questionOf(context, 'update', asked))
       if (update.allowed) continue
       const why =
         "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
@@ -94,15 +95,6 @@ function unknownKind({ apiVersion, kind }: OwnerReference): string {
 
 function typed(type: ResourceType): { group: string; version: string; resource: string } {
   return { group: storageGroup(type), version: type.version, resource: type.resource }
-}
-
-function may(
-  authorizer: Authorizer,
-  { context }: AdmissionRequest,
-  verb: string,
-  resource: { group: string; version: string; resource: string; subresource: string; namespace: string; name: string },
-): ReturnType<Authorizer['authorize']> {
-  return authorizer.authorize({ user: context.user, space: context.space, verb, resource, path: '' })
 }
 
 function refuse(request: AdmissionRequest, why: string) {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { ensure, list, num, record, records, str } from '../../apimachinery/fields.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Store } from '../../storage/store.ts'
@@ -33,8 +33,8 @@ export interface PodAdmissionDeps {
   random: () => number
 }
 
-export const isPod = (type: { group: string; resource: string }, subresource: string): boolean =>
-  type.group === '' && type.resource === 'pods' && subresource === ''
+export const isPod = (type: GroupResource, subresource: string): boolean =>
+  subresource === '' && isSameResource(type, PODS)
 
 export function refusePod(request: AdmissionRequest, why: string): StatusError {
   return statusError.forbidden(PODS, nameOf(request), why)
@@ -117,8 +117,7 @@ export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
     },
     {
       stage: 'validate',
-      handles: (type, operation) =>
-        operation !== 'DELETE' && type.group === PRIORITY_CLASSES.group && type.resource === PRIORITY_CLASSES.resource,
+      handles: (type, operation) => operation !== 'DELETE' && isSameResource(type, PRIORITY_CLASSES),
       admit(request) {
         if (request.object.globalDefault !== true) return
         const other = settings

@@ -3,7 +3,7 @@
  * of each write, and of each change of another one, whether it concerns the write or not.
  */
 import { statusError } from '../../apimachinery/errors.ts'
-import type { GroupResource } from '../../apimachinery/object.ts'
+import { type GroupResource, isSameResource } from '../../apimachinery/object.ts'
 import type { Admission } from '../registry/admission.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
@@ -14,8 +14,7 @@ export const MAX_IN_SPACE = 5000
 export const MAX_BYTES = 16 * 1024 * 1024
 
 export function settingsLimit(settings: Pick<ConfigurationLog, 'size'>, kinds: readonly GroupResource[]): Admission {
-  const isSetting = (type: GroupResource): boolean =>
-    kinds.some(({ group, resource }) => group === type.group && resource === type.resource)
+  const isSetting = (type: GroupResource): boolean => kinds.some(kind => isSameResource(kind, type))
   return {
     stage: 'validate',
     handles: (type, operation, subresource) => operation !== 'DELETE' && subresource === '' && isSetting(type),

@@ -2,9 +2,9 @@
  * Nothing new comes into a space that ends. The request was checked at its arrival; this is for one that was long on its way (a webhook was
  * slow). An object stored after the space was emptied would stay for ever, out of everybody's reach.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
+import { refused } from '../registry/admissionFrame.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 
 /** To be the last step. `isMaker`: the server's own, who makes what a space begins with, and empties it afterwards. */
@@ -14,10 +14,10 @@ export function spaceLifecycle(tree: SpaceTree, isMaker: (user: UserInfo) => boo
     judgesPlaces: true,
     handles: (_type, operation) => operation === 'CREATE',
     reaches: ({ unstored, user }) => !unstored && !isMaker(user),
-    admit({ context: { space }, type, object }) {
+    admit(request) {
+      const { space } = request.context
       if (tree.get(space) !== undefined && !tree.isDeleting(space)) return
-      const why = 'unable to create new content in this space because it is being deleted'
-      throw statusError.forbidden(type, object.metadata.name ?? '', why)
+      throw refused(request, 'unable to create new content in this space because it is being deleted')
     },
   }
 }

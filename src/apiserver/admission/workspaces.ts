@@ -1,13 +1,12 @@
 /** The server's fields of a Workspace: its id, URL and owner at creation, and their permanence; as its finalizer does. */
-import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
-import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { SPACE_TYPES, type SpaceType, TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
-import type { UserInfo } from '../auth/types.ts'
-import type { Admission } from '../registry/admission.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { refused, requireNone } from '../registry/admissionFrame.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
 import { BOOTSTRAP } from '../spaces/initialSpaces.ts'
 import { COMPONENT } from '../spaces/spaceContent.ts'
@@ -30,19 +29,22 @@ export interface WorkspaceAdmissionDeps {
 
 export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
   return {
-    handles: (type, operation) =>
-      type.group === WORKSPACES.group && type.resource === WORKSPACES.resource && operation !== 'DELETE',
-    admit({ operation, context, type, object, old }) {
-      const name = object.metadata.name ?? ''
+    handles: (type, operation) => operation !== 'DELETE' && isSameResource(type, WORKSPACES),
+    admit(request) {
+      const { operation, context, object, old } = request
       if (operation === 'CREATE') {
-        const problems = dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail))
-        if (problems.length > 0) throw statusError.invalid(type, name, problems)
-        if (deps.tree.lineageOf(context.space).length > MOST_LEVELS) throw tooDeep(type, name)
+        const name = object.metadata.name ?? ''
+        requireNone(
+          request,
+          dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail)),
+        )
+        if (deps.tree.lineageOf(context.space).length > MOST_LEVELS)
+          throw refused(request, `spaces stand at most ${MOST_LEVELS} levels deep: make it in a space further up`)
         const spec = isRecord(object.spec) ? object.spec : {}
         const path = deps.tree.get(context.space)?.path ?? context.space
         object.spec = {
           ...spec,
-          type: typeFor(type, name, spec.type, deps.tree.typeOf(context.space), context.user),
+          type: typeFor(request, spec.type, deps.tree.typeOf(context.space)),
           cluster: newSpaceId(deps.randomBytes),
           URL: `${deps.externalUrl()}/clusters/${path}:${name}`,
         }
@@ -53,35 +55,23 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
         return
       }
       if (old === undefined) return
-      keepFixed(type, object, old)
+      keepFixed(request, old)
       if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
-}
-
-function tooDeep(type: GroupResource, name: string): StatusError {
-  const why = `spaces stand at most ${MOST_LEVELS} levels deep: make it in a space further up`
-  return statusError.forbidden(type, name, why)
 }
 
 /**
  * The type of a new child: the requested one, or the first that the parent allows.
  * @throws StatusError Invalid when there is no such type, or the parent does not allow it
  */
-function typeFor(
-  kind: { group: string; kind: string },
-  name: string,
-  asked: unknown,
-  parent: SpaceType,
-  user: UserInfo,
-): SpaceTypeReference {
+function typeFor(request: AdmissionRequest, asked: unknown, parent: SpaceType): SpaceTypeReference {
+  const isBootstrap = trustedName(request.context.user) === systemUser(BOOTSTRAP)
   const wanted: Record<string, unknown> = isRecord(asked) ? asked : {}
-  const allowed = trustedName(user) === systemUser(BOOTSTRAP) ? [...SPACE_TYPES.keys()] : parent.children
+  const allowed = isBootstrap ? [...SPACE_TYPES.keys()] : parent.children
   const path = wanted.path ?? TYPES_PATH
   const found = { name: wanted.name ?? parent.children[0], path }
-  const invalid = (error: FieldError): never => {
-    throw statusError.invalid(kind, name, [error])
-  }
+  const invalid = (error: FieldError): void => requireNone(request, [error])
   if (found.path !== TYPES_PATH) invalid(fieldError.notSupported('spec.type.path', path, [TYPES_PATH]))
   if (allowed.length === 0) {
     invalid(fieldError.forbidden('spec.type', `a space of type "${parent.name}" has no children; create it elsewhere`))
@@ -102,16 +92,15 @@ interface SpaceTypeReference {
 }
 
 /** @throws StatusError Invalid when a field that stays is another one */
-function keepFixed(type: { group: string; kind: string }, object: KubeObject, old: KubeObject): void {
+function keepFixed(request: AdmissionRequest, old: KubeObject): void {
+  const { object } = request
   const before = isRecord(old.spec) ? old.spec : {}
   const now = isRecord(object.spec) ? object.spec : {}
   object.spec = now
   for (const field of FIXED) {
     if (now[field] === undefined) now[field] = before[field]
-    if (!equalJson(now[field], before[field])) {
-      const error = fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')
-      throw statusError.invalid(type, object.metadata.name ?? '', [error])
-    }
+    if (!equalJson(now[field], before[field]))
+      requireNone(request, [fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')])
   }
   const owner = old.metadata.annotations?.[OWNER_ANNOTATION]
   if (owner !== undefined) object.metadata.annotations = { ...object.metadata.annotations, [OWNER_ANNOTATION]: owner }

@@ -2,21 +2,20 @@
 import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { autoscalerWarnings } from './autoscalerWarnings.ts'
-import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
+import { bindingAdmission } from './bindingAdmission.ts'
 import { collectorAdmission, namedCollectors } from './collectorAdmission.ts'
 import { customizerAdmission } from './customizerAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
-import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
 import { leftFieldsAdmission } from './leftFieldsAdmission.ts'
 import { locationWarnings } from './locationWarnings.ts'
-import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
 import { rolloutGate, rolloutWrites } from './rolloutAdmission.ts'
+import { serversObjects } from './serversObjects.ts'
 import { sinkAdmission } from './sinkAdmission.ts'
 import { stayingObjects } from './stayingObjects.ts'
 import { stagesEnd, strategyAdmission } from './strategyAdmission.ts'
@@ -27,10 +26,8 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     describedObjects(deps),
     stayingObjects(deps),
     bindingAdmission(deps),
-    bindingStatusAdmission,
     grantAdmission(deps),
-    grantedLocationAdmission,
-    logicalClusterAdmission,
+    ...serversObjects,
     placementAdmission(deps),
     leftFieldsAdmission,
     customizerAdmission,

@@ -5,10 +5,11 @@
 import { record, str } from '../../apimachinery/fields.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { equalJson } from '../../apimachinery/values.ts'
 import { leftOf, leftRules } from '../../placement/content/leftRules.ts'
 import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { changes } from '../registry/admissionFrame.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { appliedFields } from '../registry/provenance.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
@@ -41,7 +42,7 @@ export function autoscalerWarnings(deps: Deps): Admission {
     handles: (type, operation, subresource) =>
       operation !== 'DELETE' && subresource === '' && KINDS.has(groupResourceName(type)),
     reaches: ({ space, unstored }) => !unstored && deps.tree.typeOf(space).describes,
-    concerns: ({ object, old }) => !equalJson(sayingOf(object), old && sayingOf(old)),
+    concerns: changes(sayingOf),
     async admit(request) {
       const isAutoscaler = groupResourceName(request.type) === groupResourceName(AUTOSCALERS)
       const pair = await (isAutoscaler ? scaledBy(deps, request) : scalerOf(deps, request))
@@ -99,17 +100,10 @@ async function scalerOf(deps: Deps, { context, type, object }: AdmissionRequest)
 
 async function mayRead(
   { authorizer }: Deps,
-  { user, space }: WriteContext,
-  {
-    group,
-    version,
-    resource,
-    namespace,
-    name,
-  }: Record<'group' | 'version' | 'resource' | 'namespace' | 'name', string>,
+  context: WriteContext,
+  target: Parameters<typeof questionOf>[2],
 ): Promise<boolean> {
-  const asked = { group, version, resource, subresource: '', namespace, name }
-  return (await authorizer.authorize({ user, space, verb: 'get', resource: asked, path: '' })).allowed
+  return (await authorizer.authorize(questionOf(context, 'get', target))).allowed
 }
 
 /** The default stands there of itself, unless who applied it names it. */

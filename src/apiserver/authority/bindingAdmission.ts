@@ -2,23 +2,17 @@
  * InventoryBindings: who writes one decides where everything of the space goes, so it is judged like writing all of its EdgePlacements. The
  * state of an inventory, and its existence, are visible only to users who may see it.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
-import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { SPACE_TYPES, serves } from '../../placement/spaces/spaceTypes.ts'
-import {
-  EDGE_GROUP,
-  EDGE_PLACEMENTS,
-  INVENTORY_BINDINGS,
-  isInMailbox,
-  LOCATIONS,
-} from '../../placement/words/placement.ts'
+import { EDGE_PLACEMENTS, INVENTORY_BINDINGS, isInMailbox, LOCATIONS } from '../../placement/words/placement.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { refused, requireNone } from '../registry/admissionFrame.ts'
 import type { WriteContext } from '../registry/context.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
-import { isServer } from './grantedLocationAdmission.ts'
 import { maySee, pathProblems } from './spacePaths.ts'
 
 /** Each lists the Locations of an inventory in the space. */
@@ -27,44 +21,26 @@ const FIELD = 'spec.path'
 
 export function bindingAdmission(deps: AuthorityDeps): Admission {
   return {
-    handles: (type, _operation, subresource) => isBinding(type) && subresource === '',
+    handles: (type, _operation, subresource) => isSameResource(type, INVENTORY_BINDINGS) && subresource === '',
     async admit(request) {
       await checkRights(deps, request)
-      const { operation, type, object, old } = request
+      const { operation, object, old } = request
       if (operation === 'DELETE') return
-      const problems = operation === 'CREATE' ? await problemsOf(deps, request) : moved(object, old)
-      if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+      requireNone(request, operation === 'CREATE' ? await problemsOf(deps, request) : moved(object, old))
       if (operation === 'CREATE') await warnOfNone(deps, request.context, pathIn(object))
     },
   }
-}
-
-/** The pin in the status says which space is meant: who could move it could mean another. */
-export const bindingStatusAdmission: Admission = {
-  stage: 'gate',
-  handles: (type, _operation, subresource) => isBinding(type) && subresource === 'status',
-  reaches: ({ user }) => !isServer(user),
-  admit({ type, object }) {
-    throw statusError.forbidden(type, object.metadata.name ?? '', 'the center writes its status')
-  },
-}
-
-function isBinding({ group, resource }: GroupResource): boolean {
-  return group === EDGE_GROUP && resource === INVENTORY_BINDINGS.resource
 }
 
 function pathIn({ spec }: KubeObject): string {
   return isRecord(spec) && typeof spec.path === 'string' ? spec.path : ''
 }
 
-async function checkRights({ authorizer }: AuthorityDeps, { type, object, context }: AdmissionRequest): Promise<void> {
+async function checkRights({ authorizer }: AuthorityDeps, request: AdmissionRequest): Promise<void> {
   for (const verb of ['create', 'update', 'delete']) {
-    const resource = { ...EDGE_PLACEMENTS, subresource: '', namespace: '', name: '' }
-    const attributes = { user: context.user, space: context.space, verb, resource, path: '' }
-    const { allowed } = await authorizer.authorize(attributes)
-    if (allowed) continue
-    const why = `it decides where every EdgePlacement of the space leads: ${forbiddenMessage(attributes)}`
-    throw statusError.forbidden(type, object.metadata.name ?? '', why)
+    const question = questionOf(request.context, verb, EDGE_PLACEMENTS)
+    if ((await authorizer.authorize(question)).allowed) continue
+    throw refused(request, `it decides where every EdgePlacement of the space leads: ${forbiddenMessage(question)}`)
   }
 }
 

@@ -2,8 +2,8 @@
  * Contents of placement revisions are for the server alone, and no role changes that. They may be Secrets that are deleted in the space
  * by now.
  */
-import type { GroupResource } from '../../apimachinery/object.ts'
-import { EDGE_GROUP, PLACEMENT_CONTENTS } from '../../placement/words/placement.ts'
+import { type GroupResource, isSameResource } from '../../apimachinery/object.ts'
+import { PLACEMENT_CONTENTS } from '../../placement/words/placement.ts'
 import type { BuiltinRules, Decision, UserInfo } from '../auth/types.ts'
 import { effectiveUser, GROUPS } from '../auth/users.ts'
 
@@ -17,17 +17,13 @@ const DENIED: Decision = {
 export function withContentRules(rules: BuiltinRules): BuiltinRules {
   return {
     decide(attributes) {
-      const { group, resource } = attributes.resource ?? {}
-      return isContent({ group, resource }) ? DENIED : rules.decide(attributes)
+      const { resource } = attributes
+      return resource && isSameResource(resource, PLACEMENT_CONTENTS) ? DENIED : rules.decide(attributes)
     },
   }
 }
 
 /** Whether a stream of all that a space holds leaves out a kind for this reader. */
 export function hidesContent(user: UserInfo, space: string, kind: GroupResource): boolean {
-  return isContent(kind) && !effectiveUser(user, space).groups.includes(GROUPS.masters)
-}
-
-function isContent({ group, resource }: { group?: string | undefined; resource?: string | undefined }): boolean {
-  return group === EDGE_GROUP && resource === PLACEMENT_CONTENTS.resource
+  return isSameResource(kind, PLACEMENT_CONTENTS) && !effectiveUser(user, space).groups.includes(GROUPS.masters)
 }

@@ -2,7 +2,6 @@
  * Customizers: a selector, a parameter's name or a patch that cannot be read is refused when it is written, with its field. A path or
  * value that leads nowhere depends on the object, and so do most faults of patches: these are its `customization-error`.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { at, record, records } from '../../apimachinery/fields.ts'
 import { jsonSize } from '../../apimachinery/jsonSize.ts'
@@ -13,8 +12,8 @@ import { type LabelSelectorObject, validateLabelSelector } from '../../apimachin
 import { equalJson, isTooDeep } from '../../apimachinery/values.ts'
 import { MAX_PATCH_BYTES, MAX_PATCHES, MAX_VALUES, PATCH_FORMS } from '../../placement/content/customizerRules.ts'
 import { MAX_SELECTOR_PARTS, SelectorParts } from '../../placement/select/selectorParts.ts'
-import { CUSTOMIZERS, EDGE_GROUP } from '../../placement/words/placement.ts'
-import type { Admission } from '../registry/admission.ts'
+import { CUSTOMIZERS } from '../../placement/words/placement.ts'
+import { contentRule } from '../registry/admissionFrame.ts'
 
 /** As keys of labels are, which parameters of Locations are. */
 const NAME = /^[\w./-]{1,317}$/
@@ -34,18 +33,15 @@ const FORMS = `path with value, or one of ${PATCH_FORMS.join(', ')}`
 
 type Fields = Readonly<Record<string, unknown>>
 
-export const customizerAdmission: Admission = {
-  stage: 'validate',
-  handles: ({ group, resource }, operation, subresource) =>
-    group === EDGE_GROUP && resource === CUSTOMIZERS.resource && operation !== 'DELETE' && subresource === '',
-  concerns: ({ object, old }) =>
-    !old || !equalJson(object.parameters, old.parameters) || !equalJson(object.replacements, old.replacements),
-  admit({ type, object, context }) {
+export const customizerAdmission = contentRule(
+  CUSTOMIZERS,
+  ({ parameters, replacements }) => [parameters, replacements],
+  ({ object, context }) => {
     const problems = problemsOf(object)
-    if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
-    if (lostNulls(object)) context.warn(LOST_NULLS)
+    if (problems.length === 0 && lostNulls(object)) context.warn(LOST_NULLS)
+    return problems
   },
-}
+)
 
 function problemsOf(object: KubeObject): FieldError[] {
   const parameters = records(object, 'parameters')

@@ -4,7 +4,7 @@
  * of it, in slices; syncers need none.
  */
 
-import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, isSameResource } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { type Carried, carriedLists } from '../../placement/desks/carriedObjects.ts'
 import { isNeverCarried } from '../../placement/select/upsyncSets.ts'
@@ -41,7 +41,7 @@ export class DerivedLists implements DerivedParts {
   }
 
   concerns(type: GroupResource): boolean {
-    return groupResourceName(type) === groupResourceName(SYNCER_CONFIGS)
+    return isSameResource(type, SYNCER_CONFIGS)
   }
 
   async whole(
@@ -117,7 +117,7 @@ function isCarried({ key, bytes }: Stored): boolean {
   if (key.group === EDGE_GROUP || isNeverCarried(key) || !bytes.includes(PROJECTED_LABEL)) return false
   const labels = scanLabels(bytes)
   if (labels === 'unread' || labels?.[PROJECTED_LABEL] !== PROJECTED_VALUE) return false
-  return groupResourceName(key) !== groupResourceName(NAMESPACES) || bytes.includes(`"${OWNER_ANNOTATION}"`)
+  return !isSameResource(key, NAMESPACES) || bytes.includes(`"${OWNER_ANNOTATION}"`)
 }
 
 const APIVERSION_START = '{"apiVersion":"'.length

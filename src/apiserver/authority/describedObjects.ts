@@ -7,10 +7,11 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { isNatured, NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'
 import { forbidden } from '../auth/forbidden.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { roleRefOf } from '../auth/rbacIndex.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
-import type { Attributes, Authorizer } from '../auth/types.ts'
+import type { Authorizer } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 
 export interface DescribedObjectsDeps {
@@ -41,18 +42,12 @@ async function requireCreate(
   authorizer: Authorizer,
 ): Promise<void> {
   const { group, version, resource } = requestType
-  const { namespace = '' } = object.metadata
-  const attributes: Attributes = {
-    user: context.user,
-    space: context.space,
-    verb: 'create',
-    resource: { group, version, resource, subresource: '', namespace, name: '' },
-    path: '',
-  }
-  const { allowed, reason } = await authorizer.authorize(attributes)
+  const { namespace } = object.metadata
+  const question = questionOf(context, 'create', { group, version, resource, namespace })
+  const { allowed, reason } = await authorizer.authorize(question)
   if (allowed) return
   const why = `to label one ${NATURED_LABEL}: "true" makes it act, as if it were created`
-  throw forbidden(attributes, reason === '' ? why : `${why}; ${reason}`)
+  throw forbidden(question, reason === '' ? why : `${why}; ${reason}`)
 }
 
 const isBinding = ({ group, resource }: ResourceType): boolean =>

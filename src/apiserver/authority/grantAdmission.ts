@@ -3,16 +3,16 @@
  * the id is filled in, and stays until they name another. An existing entry stays. A user who may not see whether there is such a space
  * gives the id, so that no grant reveals spaces.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import { type LabelSelectorObject, validateLabelSelector } from '../../apimachinery/selectors.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { EDGE_GROUP, isInMailbox, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
+import { isInMailbox, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
+import { requireNone, writesOf } from '../registry/admissionFrame.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { maySee, pathProblems } from './spacePaths.ts'
 
@@ -25,21 +25,20 @@ export function grantAdmission(deps: AuthorityDeps): Admission {
   return {
     // before the generation is counted: a manifest that is applied again without ids changes nothing
     stage: 'mutate',
-    handles: ({ group, resource }, operation, subresource) =>
-      group === EDGE_GROUP && resource === PLACEMENT_GRANTS.resource && operation !== 'DELETE' && subresource === '',
-    async admit({ type, object, old, context }) {
+    handles: writesOf(PLACEMENT_GRANTS),
+    async admit(request) {
+      const { object, old, context } = request
       const before = old === undefined ? {} : specOf(old)
       const spec = specOf(object)
       const entries = objects(before, 'spaces')
       const spaces = []
       for (const [i, entry] of objects(spec, 'spaces').entries())
         spaces.push(await placed(deps, context.user, entry, `spec.spaces[${i}]`, entries))
-      const problems = [
+      requireNone(request, [
         ...spaces.flatMap(({ problems }) => problems),
         ...(equalJson(spec.locations, before.locations) ? [] : selectorProblems(spec.locations)),
         ...(equalJson(spec.upsync, before.upsync) ? [] : upsyncProblems(spec.upsync)),
-      ]
-      if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+      ])
       object.spec = { ...spec, spaces: spaces.map(({ entry }) => entry) }
     },
   }

@@ -1,28 +1,18 @@
 /** `spec.ignoreDifferences` of EdgePlacements: a pointer that leads nowhere would leave nothing to the clusters, and tell nobody. */
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { objects, str, strings } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { at, objects, str, strings } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { MAX_POINTERS, pointerProblem } from '../../placement/content/leftFields.ts'
-import type { Admission } from '../registry/admission.ts'
-import { isPlacementWrite } from './placementWrites.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
+import { contentRule } from '../registry/admissionFrame.ts'
 
 const FIELD = 'spec.ignoreDifferences'
 
-export const leftFieldsAdmission: Admission = {
-  stage: 'validate',
-  handles: isPlacementWrite,
-  concerns: ({ object, old }) => rulesIn(object) !== undefined && !equalJson(rulesIn(object), old && rulesIn(old)),
-  admit({ type, object }) {
-    const problems = problemsOf(objects(rulesIn(object)))
-    if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
-  },
-}
+const rulesIn = ({ spec }: Readonly<KubeObject>): unknown => at(spec, 'ignoreDifferences')
 
-function rulesIn({ spec }: KubeObject): unknown {
-  return isRecord(spec) ? spec.ignoreDifferences : undefined
-}
+export const leftFieldsAdmission = contentRule(EDGE_PLACEMENTS, rulesIn, ({ object }) =>
+  problemsOf(objects(rulesIn(object))),
+)
 
 function problemsOf(rules: readonly Record<string, unknown>[]): FieldError[] {
   const problems: FieldError[] = []

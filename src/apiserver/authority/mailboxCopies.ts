@@ -2,12 +2,13 @@
  * Only the center writes copies of workload spaces' objects into a mailbox. Others report its status there. The server's administrators may
  * do what they must; the center puts back what differs.
  */
-import { type StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { isInMailbox, isProjected, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
 import { GROUPS } from '../auth/users.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { refused } from '../registry/admissionFrame.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 
 export function mailboxCopies(tree: Pick<SpaceTree, 'pathOf'>): Admission {
@@ -40,7 +41,7 @@ function marked(request: AdmissionRequest): StatusError {
 }
 
 function refusal({ requestType, object }: AdmissionRequest, why: string): StatusError {
-  return statusError.forbidden(requestType, object.metadata.name ?? '', why)
+  return refused({ type: requestType, object }, why)
 }
 
 /** Without what the server itself keeps of a write. */

@@ -4,14 +4,14 @@
  * but the server itself, which does so when it is time.
  */
 import { statusError } from '../../apimachinery/errors.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { FORCE_DETACH_ANNOTATION, MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { isServer } from '../registry/context.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
-import { isServer } from './grantedLocationAdmission.ts'
 
 export interface MailboxDeletionDeps {
   store: Pick<Store, 'list'>
@@ -31,8 +31,8 @@ export function mailboxDeletion({ store, tree }: MailboxDeletionDeps): Admission
   }
   return {
     stage: 'validate',
-    handles: ({ group, resource }, operation, subresource) =>
-      operation === 'DELETE' && group === WORKSPACES.group && resource === WORKSPACES.resource && subresource === '',
+    handles: (type, operation, subresource) =>
+      operation === 'DELETE' && subresource === '' && isSameResource(type, WORKSPACES),
     reaches: ({ space, user }) => tree.pathOf(space) === MAILBOX_PARENT && !isServer(user),
     async admit({ requestType, object, old }) {
       const { name = '' } = (old ?? object).metadata

@@ -5,8 +5,7 @@
  * A wide test selects, kind by kind, what its author may read. The server records that, and no record comes from a client. A record
  * holds until its test changes, or until the annotation does: then it grows by what that writer may read.
  */
-import { statusError } from '../../apimachinery/errors.ts'
-import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { reachOf } from '../../placement/select/reach.ts'
@@ -19,10 +18,12 @@ import {
   recordOf,
   skippedText,
 } from '../../placement/select/selectedKinds.ts'
-import { EDGE_GROUP, EDGE_PLACEMENTS, SELECTED_KINDS_ANNOTATION } from '../../placement/words/placement.ts'
+import { EDGE_PLACEMENTS, SELECTED_KINDS_ANNOTATION } from '../../placement/words/placement.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Attributes, Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { refused } from '../registry/admissionFrame.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type AddedTest, addedTests, shownTests } from './placementAdditions.ts'
 
@@ -36,10 +37,8 @@ const EVERYTHING: Readable = { group: ALL, resource: ALL, namespace: '', name: '
 export function placementAdmission(deps: PlacementAdmissionDeps): Admission {
   return {
     stage: 'prepare',
-    handles: ({ group, resource }, operation) =>
-      group === EDGE_GROUP && resource === EDGE_PLACEMENTS.resource && operation !== 'DELETE',
-    concerns: ({ object, old }) =>
-      old === undefined || !equalJson(object.spec, old.spec) || recordIn(object) !== recordIn(old),
+    handles: (type, operation) => operation !== 'DELETE' && isSameResource(type, EDGE_PLACEMENTS),
+    concerns: ({ object, old }) => !equalJson(object.spec, old?.spec) || recordIn(object) !== recordIn(old),
     async admit(request) {
       const { object, old, subresource } = request
       const text = subresource === '' ? await new Judgement(deps, request).record() : recordIn(old)
@@ -217,8 +216,7 @@ class Judgement {
   }
 
   #refused(why: string): Error {
-    const { type, object } = this.#request
-    return statusError.forbidden(type, object.metadata.name ?? '', why)
+    return refused(this.#request, why)
   }
 }
 
@@ -287,17 +285,16 @@ class ReadRights {
   }
 
   /** The first missing right for reading this; beyond the bound on questions, none is missing. */
-  async lacking({ group, resource, namespace, name }: Readable): Promise<Attributes | undefined> {
+  async lacking(place: Readable): Promise<Attributes | undefined> {
+    const { group, resource, namespace, name } = place
     const key = [group, resource, namespace, name].join('|')
     if (this.#known.has(key)) return this.#known.get(key)
     for (const verb of ['get', 'list']) {
       if (--this.#left < 0) return undefined
-      const { user, space } = this.#who
-      const target = { group, version: ALL, resource, subresource: '', namespace, name }
-      const attributes: Attributes = { user, space, verb, resource: target, path: '' }
-      if ((await this.#authorizer.authorize(attributes)).allowed) continue
-      this.#known.set(key, attributes)
-      return attributes
+      const question = questionOf(this.#who, verb, place)
+      if ((await this.#authorizer.authorize(question)).allowed) continue
+      this.#known.set(key, question)
+      return question
     }
     this.#known.set(key, undefined)
     return undefined

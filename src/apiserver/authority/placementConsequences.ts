@@ -2,18 +2,17 @@
  * An edit of an EdgePlacement may lead nowhere, or take copies from clusters, without a word: whoever writes it is warned. It is taken
  * all the same, and nobody is warned of what is not known.
  */
-
-import { equalJson } from '../../apimachinery/values.ts'
 import type { PlacementConsequence } from '../../placement/desks/placementPreview.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
-import { isPlacementWrite } from './placementWrites.ts'
+import { changes, specOf, writesOf } from '../registry/admissionFrame.ts'
 import type { PreviewInbox } from './previewInbox.ts'
 
 export function placementConsequences(previews: Pick<PreviewInbox, 'consequence'>): Admission {
   return {
     stage: 'validate',
-    handles: isPlacementWrite,
-    concerns: ({ object, old }) => !equalJson(object.spec, old?.spec),
+    handles: writesOf(EDGE_PLACEMENTS),
+    concerns: changes(specOf),
     async admit({ object, context }) {
       if (object.metadata.deletionTimestamp !== undefined) return
       const found = await previews.consequence({ space: context.space, object })

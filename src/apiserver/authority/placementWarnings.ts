@@ -10,10 +10,10 @@ import { equalJson } from '../../apimachinery/values.ts'
 import { isAssociable } from '../../placement/associated/associated.ts'
 import { type Pointer, parsePointer } from '../../placement/content/leftFields.ts'
 import { reachOf } from '../../placement/select/reach.ts'
-import { groupOfTest } from '../../placement/words/placement.ts'
+import { EDGE_PLACEMENTS, groupOfTest } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
+import { writesOf } from '../registry/admissionFrame.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { isPlacementWrite } from './placementWrites.ts'
 import { DEFAULT_ACCOUNT_STAYS } from './stayingObjects.ts'
 
 /** A response has room for so many. */
@@ -23,7 +23,7 @@ const FIELDS = ['downsync', 'upsync', 'associated', 'ignoreDifferences'] as cons
 export function placementWarnings(types: Pick<TypeRegistry, 'in'>): Admission {
   return {
     stage: 'validate',
-    handles: isPlacementWrite,
+    handles: writesOf(EDGE_PLACEMENTS),
     concerns: ({ object, old }) =>
       FIELDS.some(name => fieldOf(object, name) !== undefined && !equalJson(fieldOf(object, name), fieldOf(old, name))),
     admit({ object, context }) {

@@ -2,7 +2,6 @@
  * PlacementRevisions and PlacementRollouts are the server's. People write a few fields of their specs: they pin, pause, approve and
  * hurry. An approval takes the verb `approve`, hurrying the verb `expedite`; the server notes who did it and when.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { objects, record, str } from '../../apimachinery/fields.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
@@ -10,10 +9,13 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { EDGE_GROUP, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../placement/words/placement.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { Authorizer } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { isServer } from './grantedLocationAdmission.ts'
+import { refused, requireNone } from '../registry/admissionFrame.ts'
+import { isServer } from '../registry/context.ts'
+import { serverWrites } from './serversObjects.ts'
 
 type Fields = Record<string, unknown>
 
@@ -36,15 +38,10 @@ function fieldsOfPeople({ resource }: GroupResource): string[] {
   return [...Object.keys(SWITCHES[resource] ?? {}), ...approvals]
 }
 
-export const rolloutGate: Admission = {
-  stage: 'gate',
-  handles: (type, operation, subresource) => isOurs(type) && (operation !== 'UPDATE' || subresource !== ''),
-  reaches: ({ user }) => !isServer(user),
-  admit({ type, object }) {
-    const why = `the center writes it, and it goes with its EdgePlacement; people set ${inSpec(type)}`
-    throw statusError.forbidden(type, object.metadata.name ?? '', why)
-  },
-}
+export const rolloutGate = serverWrites(
+  (type, operation, subresource) => isOurs(type) && (operation !== 'UPDATE' || subresource !== ''),
+  type => `the center writes it, and it goes with its EdgePlacement; people set ${inSpec(type)}`,
+)
 
 export function rolloutWrites(deps: { authorizer: Authorizer; clock: () => Date }): Admission {
   return {
@@ -68,12 +65,11 @@ export function rolloutWrites(deps: { authorizer: Authorizer; clock: () => Date 
         verbs.add('approve')
         spec[APPROVALS] = approvalsOf(before, after, noted)
       }
-      const problems = [
+      requireNone(request, [
         ...metadataProblems(old, object),
         ...problemsOf(type, before, after),
         ...unknownGroups(before, spec),
-      ]
-      if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+      ])
       for (const verb of verbs) await requireVerb(deps.authorizer, request, verb)
       object.spec = spec
     },
@@ -118,17 +114,10 @@ function unknownGroups(before: Fields, spec: Fields): FieldError[] {
   })
 }
 
-async function requireVerb(
-  authorizer: Authorizer,
-  { type, object, context }: AdmissionRequest,
-  verb: string,
-): Promise<void> {
-  const name = object.metadata.name ?? ''
-  const { group, version, resource } = type
-  const target = { group, version, resource, subresource: '', namespace: '', name }
-  const attributes = { user: context.user, space: context.space, verb, resource: target, path: '' }
-  if ((await authorizer.authorize(attributes)).allowed) return
-  throw statusError.forbidden(type, name, forbiddenMessage(attributes))
+async function requireVerb(authorizer: Authorizer, request: AdmissionRequest, verb: string): Promise<void> {
+  const { group, version, resource } = request.type
+  const question = questionOf(request.context, verb, { group, version, resource, name: request.object.metadata.name })
+  if (!(await authorizer.authorize(question)).allowed) throw refused(request, forbiddenMessage(question))
 }
 
 function inSpec(type: GroupResource): string {

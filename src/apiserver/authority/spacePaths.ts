@@ -2,6 +2,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { questionOf } from '../auth/questions.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
@@ -27,7 +28,6 @@ export async function maySee(
   const above = resolved.found ? tree.get(resolved.space.parent ?? '') : resolved.ancestor
   if (above === undefined) return false
   const name = path.slice(above.path.length + 1).split(':')[0]!
-  const resource = { ...WORKSPACES, subresource: '', namespace: '', name }
-  const attributes = { user, space: above.id, verb: 'get', resource, path: '', ownOnly: true as const }
-  return (await authorizer.authorize(attributes)).allowed
+  const question = questionOf({ user, space: above.id }, 'get', { ...WORKSPACES, name })
+  return (await authorizer.authorize({ ...question, ownOnly: true })).allowed
 }

@@ -1,5 +1,5 @@
 /** Which kinds and objects a syncer may write in its mailbox. Pure. */
-import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import { type GroupResource, isSameResource } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import {
   setCovers,
@@ -29,17 +29,15 @@ export const SYNCER_USER = serviceAccountUserName({ namespace: SYNCER_NAMESPACE,
 
 /** Kinds by which the center speaks to the syncer: it reports in their status. */
 export function isReport(resource: GroupResource): boolean {
-  const name = groupResourceName(resource)
-  return name === groupResourceName(SYNCER_CONFIGS) || name === groupResourceName(EDGE_SYNC_CONFIGS)
+  return isSameResource(resource, SYNCER_CONFIGS) || isSameResource(resource, EDGE_SYNC_CONFIGS)
 }
 
 /** Kinds whose status acts where it is written, or tells about the server that they are in. */
 export function hasOwnStatus(resource: GroupResource): boolean {
   const { group } = resource
-  const name = groupResourceName(resource)
   return (
-    name === groupResourceName(NAMESPACES) ||
-    name === groupResourceName(CRDS) ||
+    isSameResource(resource, NAMESPACES) ||
+    isSameResource(resource, CRDS) ||
     group === 'certificates.k8s.io' ||
     group === EDGE_GROUP ||
     group.endsWith('.kcp.io')
@@ -51,9 +49,8 @@ export function hasOwnStatus(resource: GroupResource): boolean {
  * can ask for any of the kind.
  */
 export function isDemanded(sets: readonly UpsyncSet[], { resource, namespace, name }: Target): boolean {
-  const kind = groupResourceName(resource)
-  if (kind === groupResourceName(NAMESPACES) && (name === '' ? sets.length > 0 : setsWantNamespace(sets, name)))
+  if (isSameResource(resource, NAMESPACES) && (name === '' ? sets.length > 0 : setsWantNamespace(sets, name)))
     return true
-  if (kind === groupResourceName(CRDS) && (name === '' ? sets.length > 0 : setsWantDefinition(sets, name))) return true
+  if (isSameResource(resource, CRDS) && (name === '' ? sets.length > 0 : setsWantDefinition(sets, name))) return true
   return sets.some(set => (name === '' ? setCovers(set, resource) : setMatches(set, resource, namespace, name)))
 }

@@ -2,15 +2,15 @@
  * Parts of an object that a syncer may write. The kinds and verbs were judged before (mailboxRules.ts); here the object is known. Objects
  * born in the cluster carry the syncer's mark, and only the center gives and takes its own marks.
  */
-import { statusError } from '../../apimachinery/errors.ts'
 import { at, str } from '../../apimachinery/fields.ts'
-import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import { ACCOUNT_MARKS } from '../../placement/words/marks.ts'
 import { isMailbox, isProjected, PROJECTED_LABEL, UPSYNCED } from '../../placement/words/placement.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { refused, requireNone } from '../registry/admissionFrame.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
@@ -35,7 +35,7 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       const name = object.metadata.name ?? ''
       if (operation !== 'DELETE') checkStatus(request)
       const refuse = (why: string): never => {
-        throw statusError.forbidden(type, name, why)
+        throw refused(request, why)
       }
       const target = { resource: type, namespace: object.metadata.namespace ?? '', name }
       const isCarried = async (): Promise<boolean> =>
@@ -56,8 +56,7 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       if ((isDeleted || old !== undefined) && !isBorn(old))
         refuse(`it was not carried here from the cluster (annotation ${UPSYNCED})`)
       if (isDeleted) return
-      const isNeeded = type.group === NAMESPACES.group && type.resource === NAMESPACES.resource
-      if (!isBorn(object) && !(isNeeded && operation === 'CREATE'))
+      if (!isBorn(object) && !(isSameResource(type, NAMESPACES) && operation === 'CREATE'))
         refuse(`metadata.annotations: what a syncer carries has ${UPSYNCED}: ${JSON.stringify(markOf(object))}`)
       checkContent(request, refuse)
     },
@@ -65,10 +64,11 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
 }
 
 /** Stored content may stay. */
-function checkStatus({ type, object, old }: AdmissionRequest): void {
+function checkStatus(request: AdmissionRequest): void {
+  const { object, old } = request
   if (!isStatusTooLarge(object) || equalJson(object.status, old?.status)) return
   const detail = `a syncer reports at most ${STATUS_LIMIT_BYTES} bytes of JSON of an object; shorten what the cluster says there`
-  throw statusError.invalid(type, object.metadata.name ?? '', [{ type: 'TooLong', field: 'status', detail }])
+  requireNone(request, [{ type: 'TooLong', field: 'status', detail }])
 }
 
 /** Marks stay as they are. */
@@ -84,7 +84,7 @@ function checkMetadata({ type, object, old }: AdmissionRequest, refuse: (why: st
     const before = old?.metadata[field] ?? []
     const added = (object.metadata[field] ?? []).some(each => !before.some(known => equalJson(known, each)))
     // the server's own, on definitions
-    if (added && !(field === 'finalizers' && groupResourceName(type) === groupResourceName(CRDS)))
+    if (added && !(field === 'finalizers' && isSameResource(type, CRDS)))
       refuse(`metadata.${field}: they stay in the cluster`)
   }
 }
@@ -94,7 +94,7 @@ function checkContent(request: AdmissionRequest, refuse: (why: string) => never)
   checkMetadata(request, refuse)
   if (type.group === '' && type.resource === 'secrets' && SERVER_SECRETS.test(str(object, 'type')))
     refuse(`type: a Secret of type ${str(object, 'type')} is a credential of the server that holds it`)
-  if (groupResourceName(type) === groupResourceName(CRDS) && at(object, 'spec', 'conversion', 'strategy') === 'Webhook')
+  if (isSameResource(type, CRDS) && at(object, 'spec', 'conversion', 'strategy') === 'Webhook')
     refuse('spec.conversion: a webhook of the cluster is not called here')
 }
 

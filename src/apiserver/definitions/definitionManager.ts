@@ -7,7 +7,7 @@
  */
 import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { type CrdCondition, resourceTypesOf, storedVersionsOf } from '../../apimachinery/crd/crd.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
@@ -71,8 +71,8 @@ export class DefinitionManager {
   /** Refuses and changes nothing: it sees what is about to be stored. */
   readonly admission: Admission = {
     stage: 'validate',
-    handles: ({ group, resource }, operation, subresource) =>
-      group === CRDS.group && resource === CRDS.resource && operation === 'CREATE' && subresource === '',
+    handles: (type, operation, subresource) =>
+      operation === 'CREATE' && subresource === '' && isSameResource(type, CRDS),
     admit: ({ context, object, outcome }) => outcome?.onSettled(this.#served.expect(context.space, object)),
   }
 

@@ -7,7 +7,7 @@
  * Requests for anything else, and those of system:masters, cost nothing.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
-import { type GroupResource, isRecord } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, isSameResource } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { Work } from '../../program/workTurns.ts'
@@ -34,9 +34,7 @@ export function sightOf(authorizer: Judge, exchange: Asker): Soon<WorkspaceSight
   return user.groups.includes(GROUPS.masters) ? undefined : narrowedSight(authorizer, exchange, user)
 }
 
-export function showsWorkspaces({ group, resource }: GroupResource): boolean {
-  return resource === WORKSPACES.resource && group === WORKSPACES.group
-}
+export const showsWorkspaces = (type: GroupResource): boolean => isSameResource(type, WORKSPACES)
 
 async function narrowedSight(authorizer: Judge, exchange: Asker, user: UserInfo): Promise<WorkspaceSight | undefined> {
   const may = async (verb: string, resource: ResourceRequest): Promise<boolean> =>

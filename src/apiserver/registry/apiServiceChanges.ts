@@ -2,7 +2,7 @@
  * Changes of a space's APIServices: worked out from the log of its CustomResourceDefinitions, so that a watch of them is resumed like any
  * other. Only who watches them pays for it.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Key, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
@@ -53,7 +53,7 @@ export async function followApiServices(
   const { items } = await deps.store.list({ space, ...DEFINITIONS }, { at: after })
   for (const stored of items) replace(stored.key.name, servedBy(deps, decodeObject(stored)))
   return {
-    concerns: ({ group, resource }: Key) => group === DEFINITIONS.group && resource === DEFINITIONS.resource,
+    concerns: (key: Key) => isSameResource(key, DEFINITIONS),
     changes({ type, key, stored, revision }: StoreEvent): LayerChange[] {
       const now = type === 'delete' ? [] : servedBy(deps, decodeObject(stored))
       return replace(key.name, now).map(each => ({

@@ -58,6 +58,11 @@ export function systemUser(component: string): string {
   return `system:orrery:${component}`
 }
 
+/** Whether it is the server itself, or a controller in its process. */
+export function isServer(user: UserInfo): boolean {
+  return trustedName(user).startsWith(systemUser(''))
+}
+
 /**
  * The name of a user who is the server itself or one of its administrators; `''` for all others. A name alone proves nothing:
  * impersonation and certificates give anybody one. The group they cannot give.

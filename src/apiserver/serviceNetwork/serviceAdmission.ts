@@ -5,7 +5,6 @@
  * Spaces have one IPv4 range. Other families are kept as requested, without allocation: they are for clusters that have them.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
@@ -25,6 +24,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { needsHealthCheck } from '../../kinds/network/serviceValidation.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { invalid, writesOf } from '../registry/admissionFrame.ts'
 import { type AllocationLog, clusterIpsOf, itemsOf, ownerOf, SERVICES } from './allocationLog.ts'
 import { canonicalIp } from './canonicalIp.ts'
 import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'
@@ -40,11 +40,7 @@ interface ServiceAdmissionDeps {
 export function serviceAdmission(deps: ServiceAdmissionDeps): Admission {
   return {
     stage: 'prepare',
-    handles: (type, operation, subresource) =>
-      operation !== 'DELETE' &&
-      subresource === '' &&
-      type.group === SERVICES.group &&
-      type.resource === SERVICES.resource,
+    handles: writesOf(SERVICES),
     concerns: ({ object, old }) => lacksSomething(object) || asksForOther(object, old),
     admit(request) {
       const { object, context, outcome } = request
@@ -203,8 +199,7 @@ class Allocation {
   }
 
   #refused(error: FieldError): Error {
-    const { type, object } = this.#request
-    return statusError.invalid(type, object.metadata.name ?? '', [error])
+    return invalid(this.#request, [error])
   }
 }
 

@@ -7,11 +7,13 @@ import { setImmediate as letOthers } from 'node:timers/promises'
 import { statusError } from '../../../apimachinery/errors.ts'
 import { type FieldError, formatFieldError } from '../../../apimachinery/fieldErrors.ts'
 import { record, records, str } from '../../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { isRecord, isSameResource, type KubeObject } from '../../../apimachinery/object.ts'
+import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { Admission, AdmissionRequest } from '../../registry/admission.ts'
+import { writesOf } from '../../registry/admissionFrame.ts'
 import type { ParsedCache } from '../../registry/codec.ts'
 import { nameOf } from '../attributes.ts'
 import type { Violation } from './baselineChecks.ts'
@@ -72,8 +74,7 @@ export function podSecurity(deps: PodSecurityDeps): Admission[] {
     },
     {
       stage: 'validate',
-      handles: (type, operation, subresource) =>
-        operation !== 'DELETE' && type.group === '' && type.resource === 'namespaces' && subresource === '',
+      handles: writesOf(NAMESPACES),
       concerns: ({ object, old }) =>
         speaksOfPodSecurity(object.metadata.labels) && !sameLabels(object.metadata.labels, old?.metadata.labels),
       admit: request => admitNamespace(deps, request),
@@ -82,7 +83,7 @@ export function podSecurity(deps: PodSecurityDeps): Admission[] {
 }
 
 const keyOf = ({ group, resource }: Pick<ResourceType, 'group' | 'resource'>): string => `${group}/${resource}`
-const isPods = (type: ResourceType): boolean => type.group === '' && type.resource === 'pods'
+const isPods = (type: ResourceType): boolean => isSameResource(type, PODS)
 const sameLabels = (a: object | undefined, b: object | undefined): boolean => equalJson(a, b)
 const errorsText = (errors: readonly FieldError[]): string => {
   const texts = errors.map(formatFieldError)
