@@ -99,7 +99,7 @@ async function measure(kind: ServerKind, dir: string): Promise<Figures> {
 }
 
 /** Which figures a job gives. */
-interface Told {
+interface Timing {
   rate: Name
   cpu?: Name
   /** Share of the main thread, where there is one: as much as one server can write. */
@@ -109,7 +109,7 @@ interface Told {
 
 async function underLoad(server: RunningServer, generator: Generator, figures: Figures): Promise<void> {
   const { endpoint, pids } = server
-  const timed = async ({ rate, cpu, main, wait }: Told, task: Task): Promise<void> => {
+  const timed = async ({ rate, cpu, main, wait }: Timing, task: Task): Promise<void> => {
     const probe = wait && { probe: '/api/v1/namespaces/default' }
     const result: Result = await generator.run({ ...task, endpoint, pids, ...probe })
     figures[rate] = result.perSecond

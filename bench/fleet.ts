@@ -131,7 +131,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   await new Promise(resolve => setTimeout(resolve, seconds * 1000))
   say(`idle for ${seconds} s`, `${((((await cpu()) - before) / seconds) * 100).toFixed(2)} % of a core`)
 
-  const figures = { first: [] as number[], last: [] as number[], told: [] as number[], cpu: [] as number[] }
+  const figures = { first: [] as number[], last: [] as number[], reported: [] as number[], cpu: [] as number[] }
   const change = async (
     what: string,
     write: (i: number) => Promise<unknown>,
@@ -148,7 +148,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
       figures.last.push(performance.now() - begun)
       // the placement has to say first that something is under way
       await outcome(copies(i))
-      figures.told.push(performance.now() - begun)
+      figures.reported.push(performance.now() - begun)
       await new Promise(resolve => setTimeout(resolve, 3000))
       figures.cpu.push(((await cpu()) - spent) * 1000)
     }

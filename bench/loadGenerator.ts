@@ -201,15 +201,15 @@ class Prober {
     return new Prober(connection, request(endpoint, 'GET', path))
   }
 
-  private constructor(connection: HttpConnection, asked: Buffer) {
+  private constructor(connection: HttpConnection, message: Buffer) {
     this.#connection = connection
-    this.#done = this.#ask(asked)
+    this.#done = this.#ask(message)
   }
 
-  async #ask(asked: Buffer): Promise<void> {
+  async #ask(message: Buffer): Promise<void> {
     while (!this.#stopped) {
       const start = performance.now()
-      const status = await this.#connection.send(asked)
+      const status = await this.#connection.send(message)
       if (status !== 200) throw new Error(`probe: expected 200, the server answered ${status}`)
       this.#longest = Math.max(this.#longest, performance.now() - start)
       await new Promise(resolve => setTimeout(resolve, PROBE_PAUSE_MS))

@@ -8,7 +8,7 @@ const HEADER_BYTES = 400
 const NEW_LINE = 10
 
 /** Reports of one mailbox about its copies so far. */
-interface Told {
+interface Received {
   /** Revisions by name. */
   readonly copies: Map<string, number>
   synced: boolean
@@ -21,7 +21,7 @@ export class MailboxStreams {
   readonly #resources: string
   readonly #agent: Agent
   readonly #stop = new AbortController()
-  readonly #told = new Map<string, Told>()
+  readonly #received = new Map<string, Received>()
   readonly #waiting = new Set<() => void>()
   /** Copies in all of them. */
   copies = 0
@@ -39,13 +39,15 @@ export class MailboxStreams {
   /** Resolves when each of them has delivered its snapshot. */
   async open(spaces: readonly string[]): Promise<void> {
     for (const space of spaces) void this.#follow(space).catch((error: Error) => this.#fail(error))
-    await this.until(() => this.#told.size === spaces.length && [...this.#told.values()].every(({ synced }) => synced))
+    await this.until(
+      () => this.#received.size === spaces.length && [...this.#received.values()].every(({ synced }) => synced),
+    )
   }
 
   /** The sum of the revisions of all copies: the same again means that none was written. */
   get revisions(): number {
     let sum = 0
-    for (const { copies } of this.#told.values()) for (const revision of copies.values()) sum += revision
+    for (const { copies } of this.#received.values()) for (const revision of copies.values()) sum += revision
     return sum
   }
 
@@ -80,14 +82,14 @@ export class MailboxStreams {
     sent.end()
     const [answer] = await once(sent, 'response')
     if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`)
-    const told: Told = { copies: new Map(), synced: false }
-    this.#told.set(space, told)
+    const received: Received = { copies: new Map(), synced: false }
+    this.#received.set(space, received)
     let rest: Buffer = Buffer.alloc(0)
     for await (const piece of answer as AsyncIterable<Buffer>) {
       const data = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
       let start = 0
       for (let end = data.indexOf(NEW_LINE); end !== -1; end = data.indexOf(NEW_LINE, start)) {
-        this.#line(told, data.toString('latin1', start, Math.min(end, start + HEADER_BYTES)))
+        this.#line(received, data.toString('latin1', start, Math.min(end, start + HEADER_BYTES)))
         start = end + 1
       }
       rest = data.subarray(start)
@@ -96,21 +98,21 @@ export class MailboxStreams {
     throw new Error(`${path} ended`)
   }
 
-  #line(told: Told, line: string): void {
+  #line(received: Received, line: string): void {
     const cut = line.indexOf(',"object":')
     const header: { type: string; name?: string; revision: number; synced?: boolean } = JSON.parse(
       cut < 0 ? line : `${line.slice(0, cut)}}`,
     )
     if (header.type === 'ERROR') throw new Error(line)
-    if (header.synced) told.synced = true
+    if (header.synced) received.synced = true
     const { name } = header
     if (name === undefined || !name.startsWith(this.#prefix)) return
     this.events++
     if (header.type === 'DELETED') {
-      if (told.copies.delete(name)) this.copies--
+      if (received.copies.delete(name)) this.copies--
       return
     }
-    if (!told.copies.has(name)) this.copies++
-    told.copies.set(name, header.revision)
+    if (!received.copies.has(name)) this.copies++
+    received.copies.set(name, header.revision)
   }
 }

@@ -280,7 +280,7 @@ class Neighbour {
     }
   }
 
-  get told(): string {
+  get summary(): string {
     const sorted = [...this.latencies].sort((a, b) => a - b)
     const at = (share: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!)
     return `median ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)} (${sorted.length} edits)`
@@ -344,7 +344,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     'memory, a copy',
     `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.used)} used; ${mib(after.rss)} resident`,
   )
-  if (other) tell('another space meanwhile', (other as Neighbour).told)
+  if (other) tell('another space meanwhile', (other as Neighbour).summary)
   if (flags.statuses) {
     await beginProfile(inspector, 'statuses')
     const reported = await measured(bench, () => bench.report(spacesOf(mailboxes)))

@@ -10,18 +10,18 @@ export interface ServerState {
   /** Objects and buffers, in bytes. */
   readonly used: number
   /** All of it, for people. */
-  readonly told: string
+  readonly summary: string
 }
 
 export async function stateOf(server: RunningServer, inspector: Inspector): Promise<ServerState> {
   const { used, rss } = await inspector.memory()
   const files = (await readdir(`/proc/${server.pids[0]}/fd`)).length
-  const series = seriesIn(await asked(server, '/metrics'))
-  return { used, told: `${mib(used)} used, ${mib(rss)} resident, ${files} files, ${series} series` }
+  const series = seriesIn(await textAt(server, '/metrics'))
+  return { used, summary: `${mib(used)} used, ${mib(rss)} resident, ${files} files, ${series} series` }
 }
 
 /** The body of an answer to the administrator. */
-export async function asked({ endpoint }: RunningServer, path: string): Promise<string> {
+export async function textAt({ endpoint }: RunningServer, path: string): Promise<string> {
   const { host, port, cert, key } = endpoint
   const asking = request({ host, port, path, cert, key, rejectUnauthorized: false }).end()
   const [answer] = await once(asking, 'response')

@@ -21,7 +21,7 @@ import { type ClosableClient, httpClient } from '../src/client/http/httpClient.t
 import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import type { Inspector } from '../test/attack/inspector.ts'
-import { asked, stateOf } from './serverState.ts'
+import { stateOf, textAt } from './serverState.ts'
 import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
 
 const { values: flags } = parseArgs({
@@ -134,7 +134,7 @@ async function make(bench: Bench, profile: string | undefined): Promise<void> {
 /** Resolves when each space has what its namespaces begin with: controllers make that. */
 async function untilComplete(bench: Bench): Promise<void> {
   for (;;) {
-    const list = JSON.parse(await asked(bench.server, '/clusters/*/api/v1/configmaps?limit=1'))
+    const list = JSON.parse(await textAt(bench.server, '/clusters/*/api/v1/configmaps?limit=1'))
     if ((list.metadata.remainingItemCount ?? 0) + list.items.length >= NAMESPACES * SPACES) return
     await new Promise(resolve => setTimeout(resolve, 20))
   }
@@ -206,7 +206,7 @@ async function measureStart(data: string): Promise<void> {
   const ready = `ready in ${server.readyMs.toFixed(0)} ms, ${readyCpu.toFixed(1)} s of the processor`
   const settled = `settled ${(settledMs - begun).toFixed(0)} ms later, ${used.toFixed(1)} s in all`
   console.log(
-    `start: ${ready}; ${settled}, longest turn of that ${longest.toFixed(0)} ms; ${(await state(bench)).told}`,
+    `start: ${ready}; ${settled}, longest turn of that ${longest.toFixed(0)} ms; ${(await state(bench)).summary}`,
   )
   await bench.end()
 }
@@ -214,19 +214,19 @@ async function measureStart(data: string): Promise<void> {
 async function measureCycles(data: string): Promise<void> {
   const bench = await begin(data)
   const before = await state(bench)
-  console.log(`before: ${before.told}`)
+  console.log(`before: ${before.summary}`)
   for (let cycle = 1; cycle <= CYCLES; cycle++) {
     console.log(`cycle ${cycle}, ${SPACES} spaces`)
     await make(bench, cycle === 1 ? flags.profile : undefined)
     const full = await state(bench)
-    console.log(`  with them: ${full.told}, ${((full.used - before.used) / SPACES / 1024).toFixed(1)} KiB each`)
+    console.log(`  with them: ${full.summary}, ${((full.used - before.used) / SPACES / 1024).toFixed(1)} KiB each`)
     if (flags.start && cycle === CYCLES) break
     await unmake(bench)
-    console.log(`  afterwards: ${(await state(bench)).told}`)
+    console.log(`  afterwards: ${(await state(bench)).summary}`)
   }
   if (Number(flags.rest) > 0) {
     await new Promise(resolve => setTimeout(resolve, Number(flags.rest) * 1000))
-    console.log(`${flags.rest} s later: ${(await state(bench)).told}`)
+    console.log(`${flags.rest} s later: ${(await state(bench)).summary}`)
   }
   await bench.end()
 }

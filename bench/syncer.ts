@@ -226,7 +226,7 @@ class Arrivals {
       return have < count ? `${have} of ${count} are there` : undefined
     }
     // A count over everything at each event would be quadratic: ask now and then.
-    for (let said = missing(); said !== undefined; said = missing()) await pause(100)
+    for (let lacking = missing(); lacking !== undefined; lacking = missing()) await pause(100)
     const times = this.#ours().map(key => this.observer.get(key)!.appearedMs)
     return { firstMs: Math.min(...times), lastMs: Math.max(...times) }
   }
@@ -277,8 +277,8 @@ class ClusterArrivals {
 
   /** Resolves when the first object says it. */
   async says(value: string): Promise<void> {
-    const said = (): unknown => this.#informers[0]!.get({ namespace: NAMESPACE, name: 'o0' })?.data
-    while ((said() as { value?: string } | undefined)?.value !== value) await pause(20)
+    const data = (): unknown => this.#informers[0]!.get({ namespace: NAMESPACE, name: 'o0' })?.data
+    while ((data() as { value?: string } | undefined)?.value !== value) await pause(20)
   }
 
   stop(): void {

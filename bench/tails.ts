@@ -38,7 +38,7 @@ const MAPS = '/api/v1/configmaps'
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 const METADATA = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json'
 
-interface Asked {
+interface Query {
   method?: string
   path: string
   accept?: string
@@ -77,7 +77,7 @@ class Bench {
   }
 
   /** @throws Error where it is refused */
-  async ask({ method = 'GET', path, accept = 'application/json', encoding, type, body }: Asked): Promise<Answer> {
+  async ask({ method = 'GET', path, accept = 'application/json', encoding, type, body }: Query): Promise<Answer> {
     const { host, port } = this.server.endpoint
     const headers = {
       accept,
@@ -89,9 +89,9 @@ class Bench {
     const [answer] = await once(asking, 'response')
     const kept: Buffer[] = []
     for await (const piece of answer) if (kept.length < 100) kept.push(piece)
-    const told = { code: answer.statusCode, text: Buffer.concat(kept).toString() }
-    if (told.code >= 400) throw new Error(`${method} ${path}: ${told.code} ${told.text.slice(0, 500)}`)
-    return told
+    const result = { code: answer.statusCode, text: Buffer.concat(kept).toString() }
+    if (result.code >= 400) throw new Error(`${method} ${path}: ${result.code} ${result.text.slice(0, 500)}`)
+    return result
   }
 
   /** Until so many events of a watch have come, or the one that is the last. */
@@ -119,8 +119,8 @@ interface Row {
   run(bench: Bench): Promise<unknown>
 }
 
-const list = (query: string, asked: Omit<Asked, 'path'> = {}): Row => ({
-  run: bench => bench.ask({ path: `${MAPS}${query}`, ...asked }),
+const list = (query: string, more: Omit<Query, 'path'> = {}): Row => ({
+  run: bench => bench.ask({ path: `${MAPS}${query}`, ...more }),
 })
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -225,7 +225,7 @@ async function createsSynced(bench: Bench, namespace: string): Promise<Synced> {
   return { waits: waits.sort((a, b) => a - b), commits }
 }
 
-function told({ waits, commits }: Synced): string {
+function answered({ waits, commits }: Synced): string {
   const at = (share: number): string => waits[Math.floor(waits.length * share)]!.toFixed(1)
   const all = commits.get('+Inf')!
   const within = [...commits].find(([, count]) => count >= 0.99 * all)![0]
@@ -245,7 +245,7 @@ async function syncsBesideLists(bench: Bench): Promise<string> {
   const beside = await createsSynced(bench, 'beside')
   ended = true
   await Promise.all(listing)
-  return `creates one after the other: ${told(alone)}\nbeside ${LISTING} who list ${PAGE}, compressed: ${told(beside)}`
+  return `creates one after the other: ${answered(alone)}\nbeside ${LISTING} who list ${PAGE}, compressed: ${answered(beside)}`
 }
 
 async function inspectorAt(port: number): Promise<Inspector> {

@@ -71,18 +71,18 @@ try {
   const { cert, key } = server.endpoint
   const connections = { keepAlive: true, maxSockets: CONNECTIONS, maxFreeSockets: CONNECTIONS }
   const agent = new Agent({ ...connections, rejectUnauthorized: false, cert, key })
-  console.log(`before: ${(await stateOf(server, inspector)).told}`)
+  console.log(`before: ${(await stateOf(server, inspector)).summary}`)
   const step = Math.ceil(WATCHES / Number(flags.tells))
   for (let done = 0; done < WATCHES; done += step) {
     const count = Math.min(step, WATCHES - done)
     const before = (await server.cpuSeconds()) ?? 0
     await watch(server, agent, count)
     const each = ((((await server.cpuSeconds()) ?? 0) - before) / count) * 1e6
-    console.log(`${done + count}: ${each.toFixed(0)} µs each; ${(await stateOf(server, inspector)).told}`)
+    console.log(`${done + count}: ${each.toFixed(0)} µs each; ${(await stateOf(server, inspector)).summary}`)
   }
   agent.destroy()
   await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-  console.log(`afterwards: ${(await stateOf(server, inspector)).told}`)
+  console.log(`afterwards: ${(await stateOf(server, inspector)).summary}`)
   inspector.close()
   await server.stop()
 } finally {

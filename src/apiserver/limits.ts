@@ -424,7 +424,7 @@ export const LIMITS: Limits = {
       'fixed',
     ],
     'verbs, groups, resources and names that a SelfSubjectRulesReview lists': [
-      count(reviews.TOLD_WORDS),
+      count(reviews.MAX_RULE_WORDS),
       '`incomplete: true`, and how many rules are left out',
       'fixed',
     ],

@@ -26,7 +26,7 @@ export interface LoadedKubeconfig {
 export async function loadKubeconfig(path: string, context?: string): Promise<LoadedKubeconfig> {
   const read = await readKubeconfigContext(path, context)
   const { server, caPem } = read
-  const obtained = read.asks ? await askedCredentials(path, read.name) : undefined
+  const obtained = read.asks ? await obtainedCredentials(path, read.name) : undefined
   const certPem = obtained?.certPem ?? read.certPem
   const keyPem = obtained?.keyPem ?? read.keyPem
   const token = read.tokenFile !== undefined ? await tokenIn(read.tokenFile) : (obtained?.token ?? read.token)
@@ -44,7 +44,7 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Lo
 }
 
 /** Credentials of a program or a provider that the context's user names; the token is read anew before each request. */
-async function askedCredentials(
+async function obtainedCredentials(
   path: string,
   context: string,
 ): Promise<Required<Pick<HttpClientOptions, 'token'>> & { certPem?: string; keyPem?: string }> {

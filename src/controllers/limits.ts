@@ -53,7 +53,7 @@ export const LIMITS: Limits = {
       'fixed',
     ],
     'wait between attempts to deliver a notice; where the receiver asks for more by `Retry-After`': [
-      `${duration(noticeController.RETRY.baseMs)} to ${duration(noticeController.RETRY.maxMs)}; ${duration(noticeController.MAX_ASKED_MS)}`,
+      `${duration(noticeController.RETRY.baseMs)} to ${duration(noticeController.RETRY.maxMs)}; ${duration(noticeController.MAX_RETRY_AFTER_MS)}`,
       'it is retried as long as its Event is there',
       'fixed',
     ],

@@ -107,7 +107,7 @@ export class Carriage {
       state,
       onChange: change => this.#mailboxChanged(change),
       onProgress: () => this.#reports.mailboxProgressed(),
-      onQuestion: question => this.#reports.asked(question),
+      onQuestion: question => this.#reports.receiveQuestion(question),
       held: () => this.brake.keys(),
       onComplete: () => this.#mailboxComplete(),
       onKept: isKept => this.#reports.stateKept(isKept),

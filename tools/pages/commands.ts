@@ -20,12 +20,12 @@ function commandPage(program: DescribedCommand): string {
 
 function sections(command: DescribedCommand, level: number): string[] {
   const { path, usage, description, options, notes, commands } = command
-  const said = description === '' ? '' : `\n${escaped(`${description[0]!.toUpperCase()}${description.slice(1)}`)}.\n`
+  const text = description === '' ? '' : `\n${escaped(`${description[0]!.toUpperCase()}${description.slice(1)}`)}.\n`
   const own = options.filter(({ flags }) => flags !== '-h, --help')
   const table = own.map(option => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${escaped(option.description)} |`)
   const flags = table.length === 0 ? '' : `\n| flag | |\n|---|---|\n${table.join('\n')}\n`
   const after = notes === '' ? '' : `\n\`\`\`text\n${notes}\n\`\`\`\n`
-  const line = `${'#'.repeat(Math.min(level, 3))} ${path}\n${said}\n\`\`\`\n${usage}\n\`\`\`\n${flags}${after}`
+  const line = `${'#'.repeat(Math.min(level, 3))} ${path}\n${text}\n\`\`\`\n${usage}\n\`\`\`\n${flags}${after}`
   return [line.replace(/\.\.\n/, '.\n'), ...commands.flatMap(below => sections(below, level + 1))]
 }
 

@@ -143,11 +143,11 @@ function typeOf(field: Schema): string {
 
 function boundsOf(field: Schema, item: Schema, above: Schema, name: string): string[] {
   const values = field.enum ?? (item === field ? undefined : item.enum)
-  const said = field.description ?? ''
+  const description = field.description ?? ''
   return [
     above.required?.includes(name) ? 'Required.' : '',
     field.default === undefined ? '' : `Default: \`${JSON.stringify(field.default)}\`.`,
-    values === undefined || values.every(value => said.includes(String(value)))
+    values === undefined || values.every(value => description.includes(String(value)))
       ? ''
       : `One of ${values.map(value => `\`${value}\``).join(', ')}.`,
     field.maxItems === undefined ? '' : `At most ${field.maxItems} entries.`,

@@ -85,8 +85,8 @@ export async function buildNpmPackage({ folder, build, date }: NpmPackageOptions
 /** Packs the folder; the path of the archive. */
 export function pack(folder: string, destination: string): string {
   const args = ['pack', folder, '--pack-destination', destination, '--json', '--ignore-scripts']
-  const said = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const [packed] = Object.values(JSON.parse(said) as Record<string, { filename: string }>)
+  const output = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const [packed] = Object.values(JSON.parse(output) as Record<string, { filename: string }>)
   return join(destination, packed!.filename)
 }
 

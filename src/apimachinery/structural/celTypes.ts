@@ -227,8 +227,8 @@ function same(a: Type, b: Type): boolean {
 function call(node: ASTNode & { op: 'call' }, scope: Scope): Type {
   const [name, args] = node.args
   if (name === 'has') {
-    const [asked] = args
-    if (asked?.op === '.') member(typeOf(asked.args[0], scope), asked.args[1], node.range.start + name.length)
+    const [argument] = args
+    if (argument?.op === '.') member(typeOf(argument.args[0], scope), argument.args[1], node.range.start + name.length)
     return BOOL
   }
   const types = args.map(arg => typeOf(arg, scope))

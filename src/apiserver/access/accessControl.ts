@@ -113,9 +113,10 @@ export class AccessControl {
         recorder?.located(space)
         return whenKnown(this.#actingUser(request, info, { user: identity.user, space }, recorder), user =>
           whenKnown(this.#decide(request, info, user, space), decision => {
-            const asked: AuthorizedRequest = { info, user, space }
-            if (info.stream || info.verb === 'watch') asked.permission = this.#permission(request, asked, identity)
-            return this.#admit(asked, decision, recorder)
+            const authorized: AuthorizedRequest = { info, user, space }
+            if (info.stream || info.verb === 'watch')
+              authorized.permission = this.#permission(request, authorized, identity)
+            return this.#admit(authorized, decision, recorder)
           }),
         )
       })
@@ -153,14 +154,14 @@ export class AccessControl {
     return hasImpersonation(request.headers) ? this.#impersonated(request, info, asking, recorder) : asking.user
   }
 
-  #admit(asked: AuthorizedRequest, decision: Judged, recorder: AccessRecorder | undefined): AuthorizedRequest {
+  #admit(authorized: AuthorizedRequest, decision: Judged, recorder: AccessRecorder | undefined): AuthorizedRequest {
     recorder?.decided(decision)
     if (decision.allowed) {
-      if (this.#isDraining && !HEALTH_PATH.test(asked.info.path)) throw shuttingDown()
-      return asked
+      if (this.#isDraining && !HEALTH_PATH.test(authorized.info.path)) throw shuttingDown()
+      return authorized
     }
     // A user who may not enter a space learns nothing of it, not even that it exists.
-    if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, asked)
+    if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, authorized)
     throw decision.refusal
   }
 
@@ -198,14 +199,14 @@ export class AccessControl {
   }
 
   /** From here on it is a forwarded request like any other. */
-  #byHostToken(request: RawRequest, { token, asked, target }: HostToken): Soon<Authentication> {
+  #byHostToken(request: RawRequest, { token, requested, target }: HostToken): Soon<Authentication> {
     if (hasImpersonation(request.headers))
       throw statusError.badRequest(
         'a token of the host cluster acts for its own user: impersonate at the address of the host',
       )
     return whenKnown(this.#deps.host!.identify(token), ({ user, hostUser }) => {
       const untilMs = Date.now() + FORWARDED_MS
-      request.forwarded = { user, hostUser, asked, target, provenUntilMs: untilMs }
+      request.forwarded = { user, hostUser, requested, target, provenUntilMs: untilMs }
       return { user, untilMs }
     })
   }
@@ -285,8 +286,8 @@ export class AccessControl {
 
   #ask(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
     const resource = info.stream ? EVERYTHING : info.resource && nameAware(info, namespaceAware(info.resource))
-    const asked = { user, space, verb: info.stream ? 'watch' : info.verb, path: info.path }
-    const attributes: Attributes = resource === undefined ? asked : { ...asked, resource }
+    const base = { user, space, verb: info.stream ? 'watch' : info.verb, path: info.path }
+    const attributes: Attributes = resource === undefined ? base : { ...base, resource }
     return whenKnown(this.#deps.authorizer.authorize(attributes), decision =>
       decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
     )
@@ -299,7 +300,7 @@ function judgesSpaces({ reported }: RequestInfo, user: UserInfo): boolean {
 }
 
 /** A refusal of the host, in its words. */
-function attributesOf({ hostUser, asked: { verb, path, resource } }: Forwarded): Attributes {
+function attributesOf({ hostUser, requested: { verb, path, resource } }: Forwarded): Attributes {
   return { user: hostUser, space: ROOT, verb, path, ...(resource && { resource }) }
 }
 

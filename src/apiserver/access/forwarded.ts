@@ -14,7 +14,7 @@ export interface HostIdentity {
 
 export interface Forwarded extends HostIdentity {
   /** As the host judges it. */
-  readonly asked: RequestInfo
+  readonly requested: RequestInfo
   /** The certificate of the front proxy, or a token, is good until then, in milliseconds since the epoch. */
   readonly provenUntilMs: number
   /**
@@ -26,7 +26,7 @@ export interface Forwarded extends HostIdentity {
 }
 
 /** A request without a front proxy that names its user by a token. */
-export interface HostToken extends Pick<Forwarded, 'asked' | 'target'> {
+export interface HostToken extends Pick<Forwarded, 'requested' | 'target'> {
   readonly token: string
 }
 

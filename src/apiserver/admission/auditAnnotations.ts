@@ -29,7 +29,7 @@ export class MutationNotes {
     this.#who = who
   }
 
-  asked(mutated: boolean): void {
+  called(mutated: boolean): void {
     this.#note('mutation.webhook.admission.k8s.io', json({ ...this.#who, mutated }))
   }
 

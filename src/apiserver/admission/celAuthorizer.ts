@@ -18,7 +18,7 @@ export const MAX_QUESTION_CHARACTERS = 16 * 1024
 /** The answers so far, and the questions of the last run that have none. */
 export class Answers {
   readonly #known: Map<string, Decision>
-  readonly asked = new Map<string, Attributes>()
+  readonly unanswered = new Map<string, Attributes>()
 
   constructor(known: readonly (readonly [question: string, answer: Decision])[] = []) {
     this.#known = new Map(known)
@@ -39,16 +39,16 @@ export class Answers {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     // one more than are answered is enough to refuse them all
-    if (this.asked.size <= MAX_QUESTIONS) this.asked.set(key, attributes)
+    if (this.unanswered.size <= MAX_QUESTIONS) this.unanswered.set(key, attributes)
     throw new Error('the authorizer has not answered yet')
   }
 
   async answer(authorizer: Authorizer): Promise<void> {
-    if (this.#known.size + this.asked.size > MAX_QUESTIONS) {
+    if (this.#known.size + this.unanswered.size > MAX_QUESTIONS) {
       throw new Error(`expressions ask the authorizer more than ${MAX_QUESTIONS} questions`)
     }
-    for (const [key, attributes] of this.asked) this.#known.set(key, await authorizer.authorize(attributes))
-    this.asked.clear()
+    for (const [key, attributes] of this.unanswered) this.#known.set(key, await authorizer.authorize(attributes))
+    this.unanswered.clear()
   }
 }
 
@@ -181,7 +181,7 @@ export async function withAnswers<T>(authorizer: Authorizer, run: (answers: Answ
   const answers = new Answers()
   for (;;) {
     const outcome = await run(answers)
-    if (answers.asked.size === 0) return outcome
+    if (answers.unanswered.size === 0) return outcome
     await answers.answer(authorizer)
   }
 }

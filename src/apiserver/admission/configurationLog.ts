@@ -42,7 +42,7 @@ export class ConfigurationLog {
   /** Those that do not act where they are, by resource. */
   readonly #inert = new Map<string, Settings>()
   /** The known ones again, by who asks for them. */
-  readonly #asked = new WeakMap<GroupResource, Settings>()
+  readonly #byIdentity = new WeakMap<GroupResource, Settings>()
   /** By resource. */
   readonly #listeners = new Map<string, SettingsListener[]>()
 
@@ -85,11 +85,11 @@ export class ConfigurationLog {
 
   /** Called for each write and each of them: without a name that were put together for it. */
   has(space: string, resource: GroupResource): boolean {
-    let settings = this.#asked.get(resource)
+    let settings = this.#byIdentity.get(resource)
     if (settings === undefined) {
       settings = this.#known.get(groupResourceName(resource))
       if (settings === undefined) return false
-      this.#asked.set(resource, settings)
+      this.#byIdentity.set(resource, settings)
     }
     return settings.has(space)
   }

@@ -22,11 +22,11 @@ export function unlessElsewhere(
   isElsewhere: (user: UserInfo, space: string) => boolean,
   kinds: ReadonlySet<string> = new Set(),
 ): Admission[] {
-  let asked: AdmissionTarget | undefined
+  let judged: AdmissionTarget | undefined
   let answer = false
   const judgedElsewhere = (target: AdmissionTarget): boolean => {
-    if (target !== asked) {
-      asked = target
+    if (target !== judged) {
+      judged = target
       answer = isElsewhere(target.user, target.space)
     }
     return answer

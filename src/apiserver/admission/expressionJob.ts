@@ -19,7 +19,7 @@ export function expressionJob({ name, part, facts, params, ...rest }: Expression
     authorizer: authorizerVariables(rest.authorizer, answers),
     purse,
   })
-  return { value, asked: [...answers.asked], used: purse.used }
+  return { value, unanswered: [...answers.unanswered], used: purse.used }
 }
 
 /** Whatever has a source and nothing else is an expression. */

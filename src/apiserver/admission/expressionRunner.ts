@@ -50,7 +50,7 @@ export interface ExpressionJob {
 }
 export interface ExpressionResult {
   value: EvaluationResults[EvaluationName]
-  asked: [question: string, attributes: Attributes][]
+  unanswered: [question: string, attributes: Attributes][]
   used: number
 }
 
@@ -136,7 +136,7 @@ export class ExpressionRunner {
       const value = runEvaluation(name, part, scene)
       spent.sinceOthers += purse.used
       if (isTrial && purse.wasShort) {
-        answers.asked.clear()
+        answers.unanswered.clear()
         return undefined
       }
       spent.left -= purse.used
@@ -160,9 +160,9 @@ export class ExpressionRunner {
       units: spent.left,
     }
     try {
-      const { value, asked, used } = await this.#deps.run({ input, owner: rights.space })
+      const { value, unanswered, used } = await this.#deps.run({ input, owner: rights.space })
       spent.left -= used
-      for (const [question, attributes] of asked) answers.asked.set(question, attributes)
+      for (const [question, attributes] of unanswered) answers.unanswered.set(question, attributes)
       return value as EvaluationResults[N]
     } catch (error) {
       if (!(error instanceof JobError && (error.why === 'time' || error.why === 'memory'))) throw jobRefused(error)

@@ -15,13 +15,13 @@ export function noticePosts(webhooks: Pick<WebhookClient, 'tell'>): PostNotice {
   return async ({ space, url, caPem, headers, body }, signal) => {
     const target = { client: { url }, space, timeoutSeconds: NOTICE_TIMEOUT_SECONDS, limits: ANSWER }
     try {
-      const told = await webhooks.tell(
+      const head = await webhooks.tell(
         { ...target, ...(caPem !== undefined && { caPem }) },
         { headers, text: body },
         signal,
       )
-      const afterMs = retryAfterMs(told.headers['retry-after'])
-      return { code: told.code, ...(afterMs !== undefined && { afterMs }) }
+      const afterMs = retryAfterMs(head.headers['retry-after'])
+      return { code: head.code, ...(afterMs !== undefined && { afterMs }) }
     } catch (error) {
       if (error instanceof WebhookCallError) return { failure: failureOf(error.cause) }
       throw error

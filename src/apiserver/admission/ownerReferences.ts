@@ -42,8 +42,8 @@ async function judge(deps: OwnerReferencesDeps, request: AdmissionRequest): Prom
     if (owners.length === 0) throw refuse(request, unknownKind(owner))
     for (const each of owners) {
       const namespace = each.namespaced ? place.namespace : ''
-      const asked = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
-      const update = await deps.authorizer.authorize(questionOf(context, 'update', asked))
+      const finalizers = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
+      const update = await deps.authorizer.authorize(questionOf(context, 'update', finalizers))
       if (update.allowed) continue
       const why =
         "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "

@@ -30,7 +30,7 @@ export interface Matched {
 }
 
 /** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
-const ASKED_AT_ONCE = 500
+const MATCHED_AT_ONCE = 500
 
 /** Requests of a server to itself and others, which no expression may break; webhooks see them. */
 const UNTOUCHED: ReadonlySet<string> = new Set([
@@ -54,7 +54,7 @@ export function policiesReach(
 ): boolean {
   const policies = configurations.in(space)
   if (policies.length === 0) return false
-  if (policies.length > ASKED_AT_ONCE) return true
+  if (policies.length > MATCHED_AT_ONCE) return true
   const versions = types.in(space).versions(type.group, type.resource)
   return policies.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }

@@ -61,7 +61,7 @@ export class WebhookCallError extends Error {
   }
 }
 
-interface ToldMessage {
+interface NoticeMessage {
   headers: Readonly<Record<string, string>>
   text: string
 }
@@ -71,15 +71,15 @@ interface Message {
   /** Called late: many that are long may wait. */
   text(): string
   /** The head of the answer counts, whatever becomes of the rest. */
-  isTold: boolean
+  endsWithHead: boolean
 }
 
-interface Told {
+interface AnswerHead {
   code: number
   headers: IncomingHttpHeaders
 }
 
-const ASKING = { 'Content-Type': 'application/json', Accept: 'application/json' }
+const JSON_HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json' }
 export const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
 /** Base of a bound on an answer relative to the request. */
@@ -122,7 +122,7 @@ export class WebhookClient {
   async post(target: WebhookTarget, body: unknown): Promise<unknown> {
     const { limits = USUAL } = target
     const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
-    const message = { headers: ASKING, text: () => JSON.stringify(body), isTold: false }
+    const message = { headers: JSON_HEADERS, text: () => JSON.stringify(body), endsWithHead: false }
     return await this.#call(callOf(target), target, { message, signal }, async ({ code, answer }, work) => {
       if (code < 200 || code > 299) throw unexpected(code, answer)
       return await read(answer, limits.values, work)
@@ -136,12 +136,12 @@ export class WebhookClient {
    */
   async tell(
     target: WebhookTarget & { client: { url: string } },
-    message: ToldMessage,
+    message: NoticeMessage,
     ended: AbortSignal,
-  ): Promise<Told> {
+  ): Promise<AnswerHead> {
     const signal = AbortSignal.any([AbortSignal.timeout(target.timeoutSeconds * 1000), ended])
     const { headers, text } = message
-    const sending = { message: { headers, text: () => text, isTold: true }, signal }
+    const sending = { message: { headers, text: () => text, endsWithHead: true }, signal }
     try {
       return await this.#call(callTo(target.client.url), target, sending, async ({ code, headers }) => ({
         code,
@@ -155,7 +155,7 @@ export class WebhookClient {
 
   /** @throws WebhookCallError */
   async #call<T>(
-    asked: Call,
+    endpoint: Call,
     target: WebhookTarget,
     { message, signal }: { message: Message; signal: AbortSignal },
     take: (answer: Answer, work: Work) => Promise<T>,
@@ -166,18 +166,18 @@ export class WebhookClient {
     try {
       // Before anything is refused, too: who has thousands of webhooks that may not be called does not call them all in one turn.
       if (work.due) await work.rest()
-      route = await this.#routeOf(asked, target)
+      route = await this.#routeOf(endpoint, target)
       this.#hosts.check(route.host)
       call = await this.#calls.begin(target.space, signal)
-      return await take(await this.#ask({ ...asked, route }, target, { message, signal, work, call }), work)
+      return await take(await this.#ask({ ...endpoint, route }, target, { message, signal, work, call }), work)
     } catch (error) {
       if (error instanceof WebhookCallError) throw error
       const late = 'context deadline exceeded'
       const { why, openly = why } =
         signal.aborted || error instanceof Abandoned
           ? { why: late }
-          : wording(error, route ?? asked.route, asked.serverName)
-      const posting = `Post ${JSON.stringify(asked.shown)}: `
+          : wording(error, route ?? endpoint.route, endpoint.serverName)
+      const posting = `Post ${JSON.stringify(endpoint.shown)}: `
       throw new WebhookCallError(posting + why, { cause: error, openly: posting + openly })
     } finally {
       call?.end()
@@ -191,12 +191,12 @@ export class WebhookClient {
 
   /** @throws Abandoned, Error of the connection */
   async #ask(
-    asked: Call,
+    endpoint: Call,
     target: WebhookTarget,
     sending: Pick<Sending, 'message' | 'signal' | 'work' | 'call'>,
   ): Promise<Answer> {
     const { caPem: ca = '', limits = USUAL } = target
-    const peer = { ...asked.route, serverName: asked.serverName ?? asked.route.host }
+    const peer = { ...endpoint.route, serverName: endpoint.serverName ?? endpoint.route.host }
     const { message, signal, work, call } = sending
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
     // a bundle without earlier use is read at once, however long it is: one in a slice
@@ -206,7 +206,7 @@ export class WebhookClient {
     call.hold(text.length)
     const limitBytes = Math.min(limits.bytes, BESIDE_SENT_BYTES + (limits.timesSent ?? Infinity) * text.length)
     return this.#trust.through({ ca, peer, signal }, agent =>
-      this.#send(asked, { ...sending, text, agent, limitBytes }),
+      this.#send(endpoint, { ...sending, text, agent, limitBytes }),
     )
   }
 
@@ -214,8 +214,8 @@ export class WebhookClient {
     const { route, path, hostHeader, serverName } = call
     const { agent, message, text, signal, work, call: counted, limitBytes } = sending
     return new Promise((resolve, refuse) => {
-      let told: Answer | undefined
-      const reject = (error: unknown): void => (told ? resolve(told) : refuse(error))
+      let head: Answer | undefined
+      const reject = (error: unknown): void => (head ? resolve(head) : refuse(error))
       const options = {
         ...route,
         path,
@@ -233,7 +233,7 @@ export class WebhookClient {
         const { statusCode: code = 0, headers } = response
         const parts: Buffer[] = []
         let size = 0
-        if (message.isTold) told = { code, headers, answer: Buffer.alloc(0) }
+        if (message.endsWithHead) head = { code, headers, answer: Buffer.alloc(0) }
         response.on('data', (part: Buffer) => {
           size += part.length
           if (size > limitBytes) {
@@ -265,7 +265,7 @@ export class WebhookClient {
       sent.on('error', error => {
         // the peer closed a kept connection during the write: no request has reached it yet
         const stale =
-          !told && sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
+          !head && sent.reusedSocket && (error as { code?: string }).code === 'ECONNRESET' && !signal.aborted
         if (stale) resolve(this.#send(call, sending))
         else reject(error)
       })
@@ -306,7 +306,7 @@ interface Sending {
   limitBytes: number
 }
 
-interface Answer extends Told {
+interface Answer extends AnswerHead {
   answer: Buffer
 }
 

@@ -165,8 +165,8 @@ export class WebhookTrust {
     return new Promise((resolve, reject) => {
       const named = isIP(serverName) === 0 && { servername: serverName }
       // Closed without a word as soon as the certificate is known.
-      const asked = { ...EXCHANGES, host, port, lookup: this.#lookup(), rejectUnauthorized: false, ...named }
-      const socket = connect(asked, () => {
+      const options = { ...EXCHANGES, host, port, lookup: this.#lookup(), rejectUnauthorized: false, ...named }
+      const socket = connect(options, () => {
         const shown = socket.getPeerX509Certificate()
         socket.destroy()
         if (shown) resolve(shown)

@@ -43,7 +43,7 @@ export interface WebhookDeps {
 export const AT_ONCE = 16
 
 /** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
-const ASKED_AT_ONCE = 500
+const MATCHED_AT_ONCE = 500
 
 /** A webhook and its version of the request. */
 interface Call {
@@ -70,7 +70,7 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
         try {
           mutated = await mutate(deps, call, { request, work, notes })
         } finally {
-          notes?.asked(mutated)
+          notes?.called(mutated)
         }
         if (mutated) {
           // earlier ones with that wish see the object again
@@ -162,7 +162,7 @@ function reaches(
 ): boolean {
   const webhooks = configurations.in(space)
   if (webhooks.length === 0) return false
-  if (webhooks.length > ASKED_AT_ONCE) return true
+  if (webhooks.length > MATCHED_AT_ONCE) return true
   const versions = types.in(space).versions(type.group, type.resource)
   return webhooks.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }

@@ -65,9 +65,9 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
  * The type of a new child: the requested one, or the first that the parent allows.
  * @throws StatusError Invalid when there is no such type, or the parent does not allow it
  */
-function typeFor(request: AdmissionRequest, asked: unknown, parent: SpaceType): SpaceTypeReference {
+function typeFor(request: AdmissionRequest, requested: unknown, parent: SpaceType): SpaceTypeReference {
   const isBootstrap = trustedName(request.context.user) === systemUser(BOOTSTRAP)
-  const wanted: Record<string, unknown> = isRecord(asked) ? asked : {}
+  const wanted: Record<string, unknown> = isRecord(requested) ? requested : {}
   const allowed = isBootstrap ? [...SPACE_TYPES.keys()] : parent.children
   const path = wanted.path ?? TYPES_PATH
   const found = { name: wanted.name ?? parent.children[0], path }

@@ -140,18 +140,18 @@ export class FrontProxyListener {
       return
     }
     const { user, hostUser } = this.#deps.users.of(named)
-    const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
+    const { requested, target, url } = hostRequest(request.method, request.url, this.#deps.space)
     request.url = url
-    request.forwarded = { user, hostUser, asked, target, provenUntilMs: proof.toMs }
+    request.forwarded = { user, hostUser, requested, target, provenUntilMs: proof.toMs }
   }
 
   /** Access control asks the host for its user. */
   #takeToken(request: Request): void {
     const token = bearerIn(request.headers)
     if (!token) return
-    const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
+    const { requested, target, url } = hostRequest(request.method, request.url, this.#deps.space)
     request.url = url
-    request.hostToken = { token, asked, target }
+    request.hostToken = { token, requested, target }
   }
 
   #proofOf(socket: TLSSocket, { allowedNames }: FrontProxy): Proof | undefined {
@@ -176,8 +176,8 @@ export class FrontProxyListener {
 
 /** Rights in a space are looked at there alone: nothing else becomes a WebSocket. */
 function isOfSpace({ forwarded, hostToken }: Request): boolean {
-  const asked = hostToken ?? forwarded
-  return typeof asked === 'object' && asked.target === 'space'
+  const fromHost = hostToken ?? forwarded
+  return typeof fromHost === 'object' && fromHost.target === 'space'
 }
 
 function proofOf(socket: TLSSocket, allowed: readonly string[]): Proof | undefined {

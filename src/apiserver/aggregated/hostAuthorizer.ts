@@ -94,9 +94,9 @@ export class HostAuthorizer implements Pick<HostRules, 'decide'> {
   }
 }
 
-function specOf({ hostUser: { name, uid, groups, extra }, asked }: Forwarded): object {
-  const { verb, resource, path } = asked
+function specOf({ hostUser: { name, uid, groups, extra }, requested }: Forwarded): object {
+  const { verb, resource, path } = requested
   const user = { user: name, ...(uid !== undefined && { uid }), groups, ...(extra && { extra }) }
   if (resource === undefined) return { ...user, nonResourceAttributes: { path, verb } }
-  return { ...user, resourceAttributes: { verb, ...nameAware(asked, resource) } }
+  return { ...user, resourceAttributes: { verb, ...nameAware(requested, resource) } }
 }

@@ -8,24 +8,24 @@ import { HOST_GROUP_VERSIONS, SPACES } from './hostKinds.ts'
 /** As the host writes it, which cleans paths. */
 const PROXY = new RegExp(`^${HOST_SPACES.replaceAll('.', '[.]')}/([^/?]+)/proxy(?=[/?]|$)`)
 
-export interface HostRequest extends Pick<Forwarded, 'asked' | 'target'> {
+export interface HostRequest extends Pick<Forwarded, 'requested' | 'target'> {
   /** As this server takes it. */
   readonly url: string
 }
 
 /** @param space path of the configured one */
 export function hostRequest(method: string, url: string, space: string): HostRequest {
-  const asked = parsed(method, url)
+  const requested = parsed(method, url)
   // the road refuses the same URL, in the name of its user
-  if (asked === undefined) return { asked: UNREADABLE, target: 'documents', url }
+  if (requested === undefined) return { requested: UNREADABLE, target: 'documents', url }
   const proxied = PROXY.exec(url)
   if (proxied !== null) {
     const rest = url.slice(proxied[0].length)
-    return { asked, target: 'space', url: `/clusters/${proxied[1]}${rooted(rest)}` }
+    return { requested, target: 'space', url: `/clusters/${proxied[1]}${rooted(rest)}` }
   }
-  if (isOfDocuments(asked)) return { asked, target: 'documents', url }
-  if (isOfSpaces(asked)) return { asked, target: 'spaces', url }
-  if (isShown(asked)) return { asked, target: 'space', url: `/clusters/${space}${rooted(url)}` }
+  if (isOfDocuments(requested)) return { requested, target: 'documents', url }
+  if (isOfSpaces(requested)) return { requested, target: 'spaces', url }
+  if (isShown(requested)) return { requested, target: 'space', url: `/clusters/${space}${rooted(url)}` }
   // no host forwards it: a right to what the host has of its own is none in a space
   return hostRequest(method, `${HOST_SPACES}/${space}/proxy${rooted(url)}`, space)
 }

@@ -34,7 +34,7 @@ interface Known {
   /** Time of the issuer's last answer. */
   answeredMs: number
   /** Time of the last request to it. */
-  askedMs: number
+  requestedMs: number
 }
 
 export class IssuerKeys {
@@ -54,12 +54,12 @@ export class IssuerKeys {
   /** For `compactVerify` of jose. @throws Error when the issuer does not answer, or has no such key */
   readonly find: CompactVerifyGetKey = async (header, token) => {
     let known = this.#known
-    if (known === undefined || this.#clock() - known.askedMs >= MAX_AGE_MS) known = await this.#ask()
+    if (known === undefined || this.#clock() - known.requestedMs >= MAX_AGE_MS) known = await this.#ask()
     try {
       return await known.keys(header, token)
     } catch (error) {
       const unknown = error instanceof Error && 'code' in error && error.code === 'ERR_JWKS_NO_MATCHING_KEY'
-      if (!unknown || this.#clock() - known.askedMs < COOLDOWN_MS) throw error
+      if (!unknown || this.#clock() - known.requestedMs < COOLDOWN_MS) throw error
       return (await this.#ask()).keys(header, token)
     }
   }
@@ -81,7 +81,7 @@ export class IssuerKeys {
       // It says itself what is no set of keys.
       const keys = createLocalJWKSet((await this.#get(url)) as JSONWebKeySet)
       const now = this.#clock()
-      this.#known = { keys, answeredMs: now, askedMs: now }
+      this.#known = { keys, answeredMs: now, requestedMs: now }
       this.#failure = undefined
     } catch (error) {
       const now = this.#clock()
@@ -89,7 +89,7 @@ export class IssuerKeys {
         this.#failure = { error, untilMs: now + RETRY_MS }
         throw error
       }
-      this.#known = { ...last, askedMs: now }
+      this.#known = { ...last, requestedMs: now }
     }
     return this.#known
   }

@@ -60,7 +60,7 @@ const MOST_SPACES = 1_000_000
  * Number of grants beyond which each role is evaluated once, however many bindings name it: to remember fewer costs more than the
  * evaluation.
  */
-const ASKED_AGAIN = 16
+const MANY_GRANTS = 16
 /** Decisions of one user that an index remembers, and their length: thousands of credentials may be in use. */
 const MOST_REMEMBERED = 32
 const REMEMBERED_LENGTH = 128
@@ -178,19 +178,19 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #decide(index: RbacIndex, attributes: Attributes): Decision {
-    const asked = questionIn(attributes)
-    const known = asked === undefined ? undefined : this.#allowed.get(index)?.get(attributes.user)?.get(asked)
+    const question = questionIn(attributes)
+    const known = question === undefined ? undefined : this.#allowed.get(index)?.get(attributes.user)?.get(question)
     if (known !== undefined) return known
     if (!this.#mayEnter(index, attributes.user, attributes.space)) {
       return { allowed: false, reason: 'no verb=access permission on /' }
     }
     const { decision, isForAll } = decide(index, attributes)
-    if (isForAll && asked !== undefined) this.#remember(index, attributes.user, asked, decision)
+    if (isForAll && question !== undefined) this.#remember(index, attributes.user, question, decision)
     if (decision.allowed || !this.#incomplete.has(index)) return decision
     return { allowed: false, reason: decision.reason === '' ? `RBAC: ${LEFT_OUT}` : `${decision.reason}; ${LEFT_OUT}` }
   }
 
-  #remember(index: RbacIndex, user: UserInfo, asked: string, decision: Decision): void {
+  #remember(index: RbacIndex, user: UserInfo, question: string, decision: Decision): void {
     let users = this.#allowed.get(index)
     if (users === undefined) {
       users = new WeakMap()
@@ -198,11 +198,11 @@ export class RbacAuthorizer implements Authorizer {
     }
     const known = users.get(user)
     if (known === undefined) {
-      users.set(user, new Map([[asked, decision]]))
+      users.set(user, new Map([[question, decision]]))
       return
     }
     if (known.size >= MOST_REMEMBERED) known.clear()
-    known.set(asked, decision)
+    known.set(question, decision)
   }
 
   #mayEnter(index: RbacIndex, user: UserInfo, space: string): boolean {
@@ -332,15 +332,15 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
 function questionIn({ verb, resource, ownOnly }: Attributes): string | undefined {
   if (resource === undefined || ownOnly) return undefined
   const { group, resource: of, subresource, namespace } = resource
-  const asked = `${verb} ${group}/${of}/${subresource} ${namespace}`
-  return asked.length <= REMEMBERED_LENGTH ? asked : undefined
+  const question = `${verb} ${group}/${of}/${subresource} ${namespace}`
+  return question.length <= REMEMBERED_LENGTH ? question : undefined
 }
 
 /** `isForAll`: it is allowed, and would be for objects of any other name, by the same grant. */
 function decide(index: RbacIndex, attributes: Attributes): { decision: Decision; isForAll: boolean } {
   let isForAll = true
   let errors: Set<string> | undefined
-  let asked: Set<readonly PolicyRule[]> | undefined
+  let evaluated: Set<readonly PolicyRule[]> | undefined
   let count = 0
   for (const { subject, grants } of index.grants(attributes.user, attributes.resource?.namespace ?? '')) {
     for (const grant of grants) {
@@ -351,10 +351,10 @@ function decide(index: RbacIndex, attributes: Attributes): { decision: Decision;
         errors.add(grant.error)
         continue
       }
-      if (++count > ASKED_AGAIN) {
-        asked ??= new Set()
-        if (asked.has(rules)) continue
-        asked.add(rules)
+      if (++count > MANY_GRANTS) {
+        evaluated ??= new Set()
+        if (evaluated.has(rules)) continue
+        evaluated.add(rules)
       }
       for (const rule of rules) {
         if (!ruleConcerns(rule, attributes)) continue

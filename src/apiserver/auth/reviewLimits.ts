@@ -34,15 +34,15 @@ function specErrors({
   extra,
   audiences,
   token,
-  resourceAttributes: asked,
+  resourceAttributes: attributes,
 }: Record<string, unknown>): FieldError[] {
   const errors = [...tooMany('spec.groups', lengthOf(groups), REVIEW_ITEMS), ...audienceErrors(audiences)]
   if (typeof token === 'string' && token.length > TOKEN_LENGTH)
     errors.push(fieldError.tooLong('spec.token', TOKEN_LENGTH))
   if (isRecord(extra)) errors.push(...tooMany('spec.extra', Object.keys(extra).length + itemsOf(extra), REVIEW_ITEMS))
-  if (!isRecord(asked)) return errors
+  if (!isRecord(attributes)) return errors
   for (const name of ['fieldSelector', 'labelSelector']) {
-    const selector = asked[name]
+    const selector = attributes[name]
     if (!isRecord(selector) || !Array.isArray(selector.requirements)) continue
     const { requirements } = selector
     const values = requirements.reduce((sum: number, each) => sum + (isRecord(each) ? lengthOf(each.values) : 0), 0)

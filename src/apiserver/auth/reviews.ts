@@ -14,7 +14,7 @@ import { selectorErrors } from './reviewSelectors.ts'
 import type { Attributes, Authenticator, Authorizer, UserInfo } from './types.ts'
 
 /** Verbs, groups, resources and names of the rules that a SelfSubjectRulesReview tells; roles for people have some hundreds. */
-export const TOLD_WORDS = 50_000
+export const MAX_RULE_WORDS = 50_000
 
 /** The space in which the review was posted, and who posted it. */
 export interface ReviewContext {
@@ -130,7 +130,7 @@ function listed(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   let words = 0
   for (const [i, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }] of rules.entries()) {
     for (const each of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) words += each?.length ?? 0
-    if (words > TOLD_WORDS) return rules.slice(0, i)
+    if (words > MAX_RULE_WORDS) return rules.slice(0, i)
   }
   return rules
 }

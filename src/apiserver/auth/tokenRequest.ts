@@ -52,13 +52,13 @@ export async function tokenRequest(
     throw statusError.forbidden(SERVICE_ACCOUNTS, name, why)
   }
   const seconds = expiration(spec.expirationSeconds)
-  const asked = Array.isArray(spec.audiences) ? spec.audiences.filter(a => typeof a === 'string' && a !== '') : []
-  const audiences: readonly string[] = asked.length > 0 ? asked : context.issuer.audiences
+  const requested = Array.isArray(spec.audiences) ? spec.audiences.filter(a => typeof a === 'string' && a !== '') : []
+  const audiences: readonly string[] = requested.length > 0 ? requested : context.issuer.audiences
   const binding = isRecord(spec.boundObjectRef) ? await bind(spec.boundObjectRef, { namespace, name }, context) : {}
 
   const maximum = context.maxExpirationSeconds ?? YEAR_SECONDS
   const granted = Math.min(seconds, maximum)
-  const extended = binding.bound?.kind === 'Pod' && granted === KUBELET_SECONDS && asked.length === 0
+  const extended = binding.bound?.kind === 'Pod' && granted === KUBELET_SECONDS && requested.length === 0
   const token = await context.issuer.issue({
     space: context.space,
     serviceAccount: { namespace, name, uid },

@@ -108,21 +108,21 @@ export class UnionAuthenticator implements Authenticator {
 
   #begin(key: string, token: string, audiences: readonly string[] | undefined): Entry {
     const since = this.#forgettings
-    const asked = this.#asked({ token, ...(audiences && { audiences }) })
+    const attempt = this.#attempt({ token, ...(audiences && { audiences }) })
     const { clock, failureTtlMs } = this.#options
-    if (asked !== undefined && !(asked instanceof Promise)) {
-      const { space = '' } = asked
+    if (attempt !== undefined && !(attempt instanceof Promise)) {
+      const { space = '' } = attempt
       const entry = {
-        outcome: Promise.resolve(asked),
-        found: asked,
-        expiresMs: clock() + this.#goodMs(asked),
+        outcome: Promise.resolve(attempt),
+        found: attempt,
+        expiresMs: clock() + this.#goodMs(attempt),
         since,
         space,
       }
       this.#entries.set(key, entry)
       return entry
     }
-    const outcome = Promise.resolve(asked)
+    const outcome = Promise.resolve(attempt)
     const entry: Entry = { outcome, found: undefined, expiresMs: Infinity, since, space: undefined }
     this.#entries.set(key, entry)
     const settle = (space: string, rememberedMs: number): void => {
@@ -156,7 +156,7 @@ export class UnionAuthenticator implements Authenticator {
   }
 
   /** An error thrown at once becomes the promise's, too: it is remembered as a late one. */
-  #asked(credentials: Credentials): Soon<Authentication | undefined> {
+  #attempt(credentials: Credentials): Soon<Authentication | undefined> {
     try {
       return this.#ask(credentials, 0)
     } catch (error) {

@@ -12,7 +12,7 @@ import {
   type LiveQuestion,
   MAX_LIVE_WAITING,
   MAX_TENANT_WAITING,
-  type Unasked,
+  type Unanswered,
 } from '../../placement/desks/liveObjects.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
@@ -29,7 +29,7 @@ type Send = (question: LiveQuestion) => void
 interface Waiting {
   /** Mailbox of the syncer that answers. */
   readonly mailbox: string
-  answer(answer: LiveAnswer | Unasked): void
+  answer(answer: LiveAnswer | Unanswered): void
 }
 
 const STAYS = new AbortController().signal
@@ -69,7 +69,7 @@ export class LiveQuestions implements LiveAsker {
     space: string,
     question: Omit<LiveQuestion, 'id'>,
     gone: AbortSignal = STAYS,
-  ): Promise<LiveAnswer | Unasked> {
+  ): Promise<LiveAnswer | Unanswered> {
     if (!this.#streams.has(mailbox)) return 'NoSyncer'
     const tenant = this.#deps.tree.tenantOf(space)
     const ofTenant = this.#underTenant.get(tenant) ?? 0
@@ -94,8 +94,12 @@ export class LiveQuestions implements LiveAsker {
     if (waiting?.mailbox === mailbox) waiting.answer(answer)
   }
 
-  async #send(mailbox: string, question: Omit<LiveQuestion, 'id'>, gone: AbortSignal): Promise<LiveAnswer | Unasked> {
-    const { promise, resolve } = Promise.withResolvers<LiveAnswer | Unasked>()
+  async #send(
+    mailbox: string,
+    question: Omit<LiveQuestion, 'id'>,
+    gone: AbortSignal,
+  ): Promise<LiveAnswer | Unanswered> {
+    const { promise, resolve } = Promise.withResolvers<LiveAnswer | Unanswered>()
     const id = randomUUID()
     const end = (): void => resolve('SilentSyncer')
     const cancel = this.#deps.clock.after(LIVE_WAIT_MS, end)

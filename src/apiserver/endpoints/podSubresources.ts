@@ -73,8 +73,8 @@ function admit(
   { name, settle = () => {}, ...kind }: Admitted,
 ): Promise<void> {
   const { namespace, subresource } = exchange.resource
-  const asked = { context: writeContext(exchange), type: exchange.type, subresource, namespace, name, settle }
-  return admitUnstored(services.deps.admission, body, subresource === '' ? asked : { ...asked, kind })
+  const unstored = { context: writeContext(exchange), type: exchange.type, subresource, namespace, name, settle }
+  return admitUnstored(services.deps.admission, body, subresource === '' ? unstored : { ...unstored, kind })
 }
 
 function podType(services: Services, exchange: Exchange): ResourceType {

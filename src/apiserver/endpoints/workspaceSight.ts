@@ -39,10 +39,10 @@ export const showsWorkspaces = (type: GroupResource): boolean => isSameResource(
 async function narrowedSight(authorizer: Judge, exchange: Asker, user: UserInfo): Promise<WorkspaceSight | undefined> {
   const may = async (verb: string, resource: ResourceRequest): Promise<boolean> =>
     (await authorizer.authorize({ user, space: exchange.space, verb, resource, path: '', ownOnly: true })).allowed
-  const asked = nameAware(exchange.info, exchange.resource)
+  const target = nameAware(exchange.info, exchange.resource)
   const [all, owners] = await Promise.all([
-    may(exchange.info.verb, asked),
-    may('update', { ...asked, subresource: '' }),
+    may(exchange.info.verb, target),
+    may('update', { ...target, subresource: '' }),
   ])
   return all && owners
     ? undefined

@@ -106,7 +106,7 @@ export interface EndpointEntry {
 export type EndpointEntries = Readonly<Record<string, EndpointEntry>>
 
 /** More warnings than these are dropped. */
-const WARNINGS_TOLD = 32
+const MAX_WARNINGS = 32
 
 /** Long work for a request; ends when its client has gone. */
 export function workOf({ work }: Pick<Services, 'work'>, { space, answer }: Pick<Exchange, 'space' | 'answer'>): Work {
@@ -154,7 +154,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     isAbandoned: () => exchange.answer.destroyed,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
-      if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)
+      if (exchange.warnings.length < MAX_WARNINGS && !exchange.warnings.includes(text)) exchange.warnings.push(text)
     },
   }
 }

@@ -136,7 +136,7 @@ export class InFlight {
       user,
       isSyncer,
       isExempt: flow.schema.level.spec.exempt,
-      weight: watchWeight(partsAsked(request)),
+      weight: watchWeight(requestedParts(request)),
     }
   }
 
@@ -160,7 +160,7 @@ function placeOf({ request: { space, info } }: Ticket): WatchedPlace {
   return { space, resource: info.resource?.resource ?? '', namespace: info.resource?.namespace ?? '' }
 }
 
-function partsAsked({ info: { query } }: AuthorizedRequest): number {
+function requestedParts({ info: { query } }: AuthorizedRequest): number {
   const labelSelector = query.get('labelSelector') ?? undefined
   const fieldSelector = query.get('fieldSelector') ?? undefined
   return selectorParts({ labelSelector, fieldSelector })

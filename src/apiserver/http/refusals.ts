@@ -46,9 +46,9 @@ export class Refusals {
       return
     }
     request.audit?.failed(status)
-    const asked = access.refusedBy(status)
-    if (asked !== undefined) answer.namesFlow(inFlight.flowOf(asked).schema)
-    if (asked !== undefined || status.code === 429) answer.header('x-content-type-options', 'nosniff')
+    const refusedRequest = access.refusedBy(status)
+    if (refusedRequest !== undefined) answer.namesFlow(inFlight.flowOf(refusedRequest).schema)
+    if (refusedRequest !== undefined || status.code === 429) answer.header('x-content-type-options', 'nosniff')
     const { socket, complete, awaitsContinue, forwarded } = request
     // a front proxy carries many users, of whom none counts against it
     const isStranger = forwarded === undefined || forwarded === UNPROVEN

@@ -46,14 +46,14 @@ export function openApiPaths({ documents, work: turns }: OpenApiDeps): PathEntry
 async function sendGroupVersion(sending: Sending, document: KindDocument): Promise<true> {
   const { request, answer } = sending
   const url = new URL(request.url, 'http://localhost')
-  const asked = url.searchParams.get('hash')
+  const requestedHash = url.searchParams.get('hash')
   // a front proxy follows no redirect, and its client would look for this path at the host
-  const isStale = asked !== null && asked !== document.hash
+  const isStale = requestedHash !== null && requestedHash !== document.hash
   if (isStale && request.forwarded === undefined) {
     answer.redirect(`${url.pathname}?hash=${document.hash}`, 301)
     return true
   }
-  if (asked !== null && !isStale) {
+  if (requestedHash !== null && !isStale) {
     answer.header('cache-control', 'public, immutable')
     answer.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }

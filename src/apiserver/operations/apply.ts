@@ -50,7 +50,7 @@ export async function apply(
   )
 }
 
-interface Asked {
+interface ApplyRequest {
   readonly target: Target
   readonly applied: KubeObject
   readonly force: boolean
@@ -58,7 +58,7 @@ interface Asked {
 
 function* appliedInSteps(
   deps: RegistryDeps,
-  { target, applied, force }: Asked,
+  { target, applied, force }: ApplyRequest,
   live: KubeObject | undefined,
 ): Steps<KubeObject> {
   const { context, type, subresource } = target

@@ -150,8 +150,8 @@ function keepCustomType(type: ResourceType, result: Record<string, unknown>, sub
 }
 
 /** A patch with another uid is no precondition that fails, as it is for a PUT: it changes what cannot change. */
-export function requireSameUid(type: ResourceType, asked: KubeObject, current: KubeObject): void {
-  const { uid } = asked.metadata
+export function requireSameUid(type: ResourceType, requested: KubeObject, current: KubeObject): void {
+  const { uid } = requested.metadata
   if (!uid || uid === current.metadata.uid) return
   const error = fieldError.invalid('metadata.uid', uid, 'field is immutable')
   throw statusError.invalid(type, current.metadata.name ?? '', [error])

@@ -82,10 +82,10 @@ export async function* stream<T>(
     // One resource: the store has an index for it, and writes of others wake nobody here.
     ...(only && { group: only.group, resource: only.resource }),
   }
-  const asked = resources && new Set(resources.map(({ group, resource }) => `${group}/${resource}`))
-  const wants = (key: Key): boolean => asked === undefined || asked.has(`${key.group}/${key.resource}`)
+  const requested = resources && new Set(resources.map(({ group, resource }) => `${group}/${resource}`))
+  const wants = (key: Key): boolean => requested === undefined || requested.has(`${key.group}/${key.resource}`)
   const wantedOf = <E extends { readonly key: Key }>(all: readonly E[]): readonly E[] =>
-    asked === undefined ? all : all.filter(({ key }) => wants(key))
+    requested === undefined ? all : all.filter(({ key }) => wants(key))
   let after = from
   try {
     if (after === undefined) {

@@ -200,8 +200,8 @@ function validity(request: Lifetime): { notBefore: Date; notAfter: Date } {
 }
 
 /** A certificate that outlives its authority would promise what nobody can check. */
-function within(asked: { notBefore: Date; notAfter: Date }, authority: X509Certificate): typeof asked {
-  return authority.notAfter < asked.notAfter ? { ...asked, notAfter: authority.notAfter } : asked
+function within(requested: { notBefore: Date; notAfter: Date }, authority: X509Certificate): typeof requested {
+  return authority.notAfter < requested.notAfter ? { ...requested, notAfter: authority.notAfter } : requested
 }
 
 /** 127 random bits, positive and without leading zero bytes, as DER wants them. */

@@ -159,10 +159,10 @@ export async function runMutations(
     const runAgain = (): void => {
       again = true
     }
-    const asked = { ...request, rounds: { round, memory, runAgain, settle } }
+    const inRound = { ...request, rounds: { round, memory, runAgain, settle } }
     for (const step of mutations) {
       turn?.(step)
-      await step.admit(asked)
+      await step.admit(inRound)
     }
   }
   turn?.(undefined)

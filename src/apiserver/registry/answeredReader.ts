@@ -298,7 +298,7 @@ interface Known {
   readonly names: Map<string, string>
 }
 
-interface Asked {
+interface NameRequest {
   readonly answerer: Answerer
   readonly space: string
   readonly name: AnswerName
@@ -311,7 +311,7 @@ interface Asked {
 /** Event for a name that may have changed; `undefined`: none. */
 async function eventOf(
   type: ResourceType,
-  { answerer, space, name, selection, known, revision, work }: Asked,
+  { answerer, space, name, selection, known, revision, work }: NameRequest,
 ): Promise<SelectedEvent | undefined> {
   const { names, isWhole } = known
   const id = idOf(name)

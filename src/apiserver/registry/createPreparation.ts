@@ -62,11 +62,11 @@ export class CreatePreparation {
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     strategy?.takeIn?.(object)
     const part = this.#base.provenance?.partOf(context.space, target, object)
-    const asked = part && this.#base.rules.hasDefaults(target, strategy) ? cloneJson(content(object)) : undefined
+    const sent = part && this.#base.rules.hasDefaults(target, strategy) ? cloneJson(content(object)) : undefined
     if (work?.due) await work.rest()
     this.#base.rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
-    const filled = asked ? inSlices(filledInSteps(asked, object, target.schema), work) : part && EMPTY_SET
+    const filled = sent ? inSlices(filledInSteps(sent, object, target.schema), work) : part && EMPTY_SET
     let unset = filled instanceof Promise ? await filled : filled
     const { space, user } = context
     const steps = stepsFor(this.#base.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })

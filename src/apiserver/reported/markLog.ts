@@ -22,7 +22,7 @@ export class MarkLog {
   constructor(places: Pick<ReportedPlaces, 'follow'>, revision: () => number) {
     this.#revision = revision
     this.#begin = revision()
-    const told: MarksListener = (mailbox, keys) => {
+    const listener: MarksListener = (mailbox, keys) => {
       if (keys === 'gone') {
         this.#logs.delete(mailbox)
         return
@@ -33,7 +33,7 @@ export class MarkLog {
       const marked = keys === 'all' ? [this.#marked(mailbox)] : keys.map(key => this.#marked(mailbox, key))
       for (const changes of this.#open) for (const each of marked) changes.add(each)
     }
-    this.#unfollow = places.follow(told)
+    this.#unfollow = places.follow(listener)
   }
 
   /** Aborted when another one follows. */

@@ -66,7 +66,7 @@ export function parseRequest(method: string, url: string): RequestInfo {
   const location = isReported ? LOCATION_PATH.exec(path) : null
   if (location) path = location[2] ?? '/'
   const { resource, watch } = stream ? NO_RESOURCE : parseResourcePath(path)
-  const verb = verbOf(method, resource, watch || watchAsked(query))
+  const verb = verbOf(method, resource, watch || requestedWatch(query))
   const info: RequestInfo = { space, stream, path, query, verb, resource }
   if (isReported) info.reported = { location: location ? decode(location[1]!) : undefined }
   return info
@@ -112,9 +112,9 @@ function parseResourcePath(path: string): { resource: ResourceRequest | undefine
   }
 }
 
-function watchAsked(query: URLSearchParams): 'collections' | false {
-  const asked = query.get('watch')
-  return asked !== null && asked !== 'false' && asked !== '0' && 'collections'
+function requestedWatch(query: URLSearchParams): 'collections' | false {
+  const value = query.get('watch')
+  return value !== null && value !== 'false' && value !== '0' && 'collections'
 }
 
 /** The query parameter `watch` means nothing for a single object; the old path does. */

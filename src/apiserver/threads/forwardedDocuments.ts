@@ -59,7 +59,7 @@ export class ForwardedDocuments implements KindDocuments {
     if (hash instanceof Promise) return hash
     const body = hash === undefined ? undefined : this.#bodies.get(`${hash} ${id}`)
     if (body !== undefined) return { hash: hash!, body: () => body }
-    const asked = this.#ask(space, name).then(
+    const pending = this.#ask(space, name).then(
       document => {
         if (document === undefined) known.delete(id)
         else known.set(id, document.hash)
@@ -70,8 +70,8 @@ export class ForwardedDocuments implements KindDocuments {
         throw error
       },
     )
-    known.set(id, asked)
-    return asked
+    known.set(id, pending)
+    return pending
   }
 
   answered(answer: DocumentAnswer): void {

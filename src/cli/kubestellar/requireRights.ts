@@ -40,12 +40,12 @@ function nameOf({ resource, subresource }: Right): string {
 
 /** A space that is not there refuses later, in words of its own. */
 async function hasRight(client: Client, { space, verb, resource, subresource, name }: Right): Promise<boolean> {
-  const asked = { ...resource, verb, ...(subresource && { subresource }), ...(name && { name }) }
+  const resourceAttributes = { ...resource, verb, ...(subresource && { subresource }), ...(name && { name }) }
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
     metadata: {},
-    spec: { resourceAttributes: asked },
+    spec: { resourceAttributes },
   }
   try {
     return at(await client.in(space).create(REVIEWS, review), 'status', 'allowed') === true

@@ -45,11 +45,13 @@ export async function ensureWmw(
   if (!options.withKube) {
     terminal.err('Note: every space serves the kinds of Kubernetes; --with-kube false takes none away.')
   }
-  const asked = (options.inventories ?? []).filter(inventory => inventory !== '')
-  for (const inventory of asked)
-    consents.push(...(await useInventory(session, path, { inventory, asked: true }, terminal)))
+  const requested = (options.inventories ?? []).filter(inventory => inventory !== '')
+  for (const inventory of requested)
+    consents.push(...(await useInventory(session, path, { inventory, isRequested: true }, terminal)))
   if (options.inventories === undefined) {
-    consents.push(...(await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)))
+    consents.push(
+      ...(await useInventory(session, path, { inventory: DEFAULT_INVENTORY, isRequested: false }, terminal)),
+    )
   }
   if (options.enter) await orNotEntered(enter(session, path, {}, terminal))
   else terminal.out(`${path} is ready; enter it with: kubectl ws ${path}`)
@@ -70,14 +72,14 @@ async function orNotEntered<R>(doing: Promise<R>): Promise<R> {
 async function useInventory(
   session: Session,
   path: string,
-  { inventory: argument, asked }: { inventory: string; asked: boolean },
+  { inventory: argument, isRequested }: { inventory: string; isRequested: boolean },
   terminal: Terminal,
 ): Promise<KubeObject[]> {
   const inventory = await pathOf(session, argument)
   const space = session.client.in(path)
   let binding: Ensured
   try {
-    if (!asked && (await listAll(space, INVENTORY_BINDINGS, { limit: 1 })).items.length > 0) return []
+    if (!isRequested && (await listAll(space, INVENTORY_BINDINGS, { limit: 1 })).items.length > 0) return []
     binding = await ensureBinding(space, inventory)
     if (binding.made === 'created')
       terminal.out(`${singular(INVENTORY_BINDINGS)}/${binding.object.metadata.name} created`)
@@ -85,10 +87,10 @@ async function useInventory(
     if (servesNone(error)) throw noWorkloadSpace(path, error)
     if (!isStatusError(error, 'Forbidden')) throw error
     // who may only work there enters all the same
-    if (asked) terminal.err(`Note: you may not bind ${path} to ${inventory}; an administrator of ${path} may.`)
+    if (isRequested) terminal.err(`Note: you may not bind ${path} to ${inventory}; an administrator of ${path} may.`)
     return []
   }
-  if (binding.made !== 'created' && !asked) return [binding.object]
+  if (binding.made !== 'created' && !isRequested) return [binding.object]
   const cluster = await idOf(space)
   try {
     const grantee = { path, ...(cluster !== undefined && { cluster }) }

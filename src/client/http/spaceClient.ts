@@ -91,10 +91,10 @@ export class HttpSpaceClient implements SpaceClient {
     const { subresource, signal } = options
     const at = { ...(namespace && { namespace }), ...(subresource && { name: name ?? '', subresource }) }
     const path = this.#path(resource, at) + writeQuery(options)
-    const asked = subresource ? {} : { name, namespace }
+    const expected = subresource ? {} : { name, namespace }
     return asObject(
       await this.#transport.json({ method: 'POST', path, body: object, ...(signal && { signal }) }),
-      asked,
+      expected,
     )
   }
 
@@ -159,13 +159,13 @@ function isNamed(value: unknown): boolean {
   return isRecord(value) && isRecord(value.metadata) && typeof value.metadata.name === 'string'
 }
 
-interface Asked {
+interface ExpectedName {
   name?: string | undefined
   namespace?: string | undefined
 }
 
 /** A cache or proxy on the way may mix up answers, or answer itself. @throws StatusError when it is no object, or another one */
-function asObject(body: unknown, { name, namespace }: Asked): KubeObject {
+function asObject(body: unknown, { name, namespace }: ExpectedName): KubeObject {
   if (!isRecord(body) || typeof body.kind !== 'string' || !isRecord(body.metadata))
     throw new StatusError('InternalError', 'the answer is not an object')
   const { metadata } = body as unknown as KubeObject

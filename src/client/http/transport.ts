@@ -183,10 +183,10 @@ export class HttpTransport {
   /** `undefined` where it is not spoken. */
   async #byHttp2({ request, headers, body, isWatch, idleMs, signal }: Exchange): Promise<Answer | undefined> {
     if (!this.#http2?.isSpoken) return undefined
-    const asked = { ':method': request.method, ':path': this.#prefix + request.path, ...headers }
+    const sent = { ':method': request.method, ':path': this.#prefix + request.path, ...headers }
     try {
       // Its pings tell whether there is still somebody behind a watch that is silent.
-      return await this.#http2.send({ headers: asked, body, silenceMs: isWatch ? undefined : idleMs, signal })
+      return await this.#http2.send({ headers: sent, body, silenceMs: isWatch ? undefined : idleMs, signal })
     } catch (error) {
       if (error instanceof NotByThisStream && error.wantsHttp1) {
         this.#http2.refuse()

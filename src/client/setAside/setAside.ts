@@ -19,7 +19,7 @@ import type { KeyGuard, KeyHold } from './keyGuard.ts'
 import { shortId } from './shortId.ts'
 import { BLANK, type Suspect, SuspectFile } from './suspectFile.ts'
 import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
-import { askedMs, waitMs } from './waits.ts'
+import { requestedMs, waitMs } from './waits.ts'
 
 interface SetAsideOptions {
   /** Where the two files are. */
@@ -166,7 +166,7 @@ export class SetAside {
     suspect.go = go
     const nowMs = this.#clock.now()
     if (suspect.alone > 0 && nowMs - this.#startedMs > BEGINNING_MS)
-      suspect.dueMs = Math.min(suspect.dueMs, nowMs + askedMs(suspect))
+      suspect.dueMs = Math.min(suspect.dueMs, nowMs + requestedMs(suspect))
     // thousands may come in a row, each of which would look at all; the end of a trial does so anyway
     if (!this.#trial && suspect.dueMs < this.#wakesMs) this.#schedule()
     // its time may have come already: then it goes now

@@ -19,8 +19,8 @@ const MOST_MS = 120_000
 /** More trials that end the process are no chance: after one more, two, and all others. */
 const CHANCES = 4
 const LONG_MS = [600_000, 3_600_000, 86_400_000]
-const ASKED_MS = 30_000
-const LONG_ASKED_MS = [30_000, 300_000, 3_600_000]
+const REQUESTED_MS = 30_000
+const LONG_REQUESTED_MS = [30_000, 300_000, 3_600_000]
 function inTable(table: readonly number[], count: number): number {
   return table[Math.min(count, table.length) - 1]!
 }
@@ -33,6 +33,6 @@ export function waitMs({ alone, among }: Readonly<Ends>): number {
 }
 
 /** The same, from when somebody asks for it anew. */
-export function askedMs({ alone }: Readonly<Ends>): number {
-  return alone > CHANCES ? inTable(LONG_ASKED_MS, alone - CHANCES) : ASKED_MS
+export function requestedMs({ alone }: Readonly<Ends>): number {
+  return alone > CHANCES ? inTable(LONG_REQUESTED_MS, alone - CHANCES) : REQUESTED_MS
 }

@@ -73,7 +73,7 @@ class Dependents {
 interface Waiting {
   readonly ref: StreamedRef
   /** Its blocking dependents have been queued. */
-  hasAsked: boolean
+  hasQueued: boolean
 }
 
 /** The owners that objects of one space name, and those there that wait for their dependents; each by its uid. */
@@ -133,7 +133,7 @@ class Owners {
 
   waits(uid: string, ref: StreamedRef): void {
     this.#waiting ??= new Map()
-    if (!this.#waiting.has(uid)) this.#waiting.set(uid, { ref, hasAsked: false })
+    if (!this.#waiting.has(uid)) this.#waiting.set(uid, { ref, hasQueued: false })
     this.#live?.delete(uid)
   }
 
@@ -214,8 +214,8 @@ export class DependencyGraph implements StreamHandler {
   askBlocking(space: string, uid: string): void {
     const owners = this.#owners.get(space)
     const waiting = owners?.waiting?.get(uid)
-    if (!waiting || waiting.hasAsked) return
-    waiting.hasAsked = true
+    if (!waiting || waiting.hasQueued) return
+    waiting.hasQueued = true
     this.#listener.wakeAll(
       refsOf(owners!.nodesOf(uid), node => blocks(node, uid)),
       ownerId(space, uid),

@@ -29,7 +29,7 @@ export const NOTICE_CONTROLLER = 'notice-controller'
 /** Delay bounds after failures. */
 export const RETRY = { baseMs: 1000, maxMs: 300_000 }
 /** A receiver may ask for so much time. */
-export const MAX_ASKED_MS = 3_600_000
+export const MAX_RETRY_AFTER_MS = 3_600_000
 /** Notices between two writes of the position. */
 export const BATCH = 10
 const GREETING = 'NoticeSinkReady'
@@ -117,7 +117,7 @@ class Notices {
   #putOff(sink: Sink, afterMs = 0): void {
     const { clock, random } = this.#deps
     this.#sinks.counts.failed++
-    const retryMs = Math.max(backoffMs(++sink.failures, RETRY, random), Math.min(afterMs, MAX_ASKED_MS))
+    const retryMs = Math.max(backoffMs(++sink.failures, RETRY, random), Math.min(afterMs, MAX_RETRY_AFTER_MS))
     sink.notBeforeMs = steadyMs(clock) + retryMs
   }
 

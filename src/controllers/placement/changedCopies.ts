@@ -49,7 +49,7 @@ export class ChangedCopies {
   #associated(mailbox: string, root: string, owner?: string): void {
     const at = this.#mailboxes.get(mailbox)
     for (const key of at?.associated.of(root) ?? []) {
-      const isNamed = owner !== undefined && at?.carried.get(key)?.askedBy.split(',').includes(owner) === true
+      const isNamed = owner !== undefined && at?.carried.get(key)?.requestedBy.split(',').includes(owner) === true
       if (!isNamed) this.#tasks.add({ type: 'asked', mailbox, key })
     }
   }

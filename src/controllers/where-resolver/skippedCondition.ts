@@ -12,10 +12,10 @@ export const KINDS_SKIPPED = 'KindsSkipped'
 const MAX_TESTS = 5
 
 export function skippedConditions(placement: KubeObject): Condition[] {
-  const told = skippingTests(placement)
+  const skipping = skippingTests(placement)
   const type = KINDS_SKIPPED
-  if (told.length > 0)
-    return [{ type, status: 'True', reason: 'NotReadable', message: told.slice(0, MAX_TESTS).join('; ') }]
+  if (skipping.length > 0)
+    return [{ type, status: 'True', reason: 'NotReadable', message: skipping.slice(0, MAX_TESTS).join('; ') }]
   if (!conditionOf(placement, type)) return []
   return [{ type, status: 'False', reason: 'NothingSkipped', message: '' }]
 }

@@ -10,7 +10,7 @@ import { invalidBy, optionalSelector } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { choice, conditions, repeated, when } from '../shapes.ts'
 import { CLIENT_METADATA, type Strategy } from '../strategy.ts'
-import { defaultMatch, FAILURE_POLICIES, isSaid, validateConditions, validateMatch } from './admissionRules.ts'
+import { defaultMatch, FAILURE_POLICIES, isSet, validateConditions, validateMatch } from './admissionRules.ts'
 
 const ACTIONS = ['Audit', 'Deny', 'Warn']
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
@@ -240,7 +240,7 @@ function validateParamRef(reference: Fields, path: string): FieldError[] {
     ...optionalSelector(reference.selector, `${path}.selector`),
     ...exclusive('selector'),
     ...when(!named && !selected, () => fieldError.required(path, 'one of name or selector must be specified')),
-    ...(isSaid(reference, 'parameterNotFoundAction')
+    ...(isSet(reference, 'parameterNotFoundAction')
       ? choice(reference, 'parameterNotFoundAction', `${path}.parameterNotFoundAction`, ['Deny', 'Allow'])
       : [fieldError.required(`${path}.parameterNotFoundAction`)]),
   ]

@@ -124,4 +124,4 @@ export function validateConditions(holder: Fields, path: string): FieldError[] {
   ]
 }
 
-export const isSaid = (object: Fields, field: string): boolean => has(object, field) && str(object, field) !== ''
+export const isSet = (object: Fields, field: string): boolean => has(object, field) && str(object, field) !== ''

@@ -87,14 +87,14 @@ export const resourceSliceStrategies: Strategies = { 'resource.k8s.io/resourcesl
 function validateNodes(spec: Fields): FieldError[] {
   const rule = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
   const terms = list(spec, 'nodeSelector', 'nodeSelectorTerms')
-  const { errors, said } = nodesOf(spec, 'spec', 'must be either unset or set to a non-empty string', true)
+  const { errors, present } = nodesOf(spec, 'spec', 'must be either unset or set to a non-empty string', true)
   if (has(spec, 'nodeSelector') && terms.length !== 1) {
     const field = 'spec.nodeSelector.nodeSelectorTerms'
     errors.push(fieldError.invalid(field, terms, 'must have exactly one node selector term'))
   }
-  if (said.length === 0) errors.push(fieldError.required('spec', rule))
-  if (said.length > 1) {
-    errors.push(fieldError.invalid('spec', `{${said.join(', ')}}`, `${rule}, but multiple fields are set`))
+  if (present.length === 0) errors.push(fieldError.required('spec', rule))
+  if (present.length > 1) {
+    errors.push(fieldError.invalid('spec', `{${present.join(', ')}}`, `${rule}, but multiple fields are set`))
   }
   return errors
 }
@@ -104,27 +104,27 @@ function nodesOf(
   path: string,
   emptyName: string,
   slice: boolean,
-): { errors: FieldError[]; said: string[] } {
+): { errors: FieldError[]; present: string[] } {
   const errors: FieldError[] = []
-  const said: string[] = []
+  const present: string[] = []
   if (has(holder, 'nodeName')) {
     const name = str(holder, 'nodeName')
     if (name === '') errors.push(fieldError.invalid(`${path}.nodeName`, name, emptyName))
     else {
-      said.push('`nodeName`')
+      present.push('`nodeName`')
       errors.push(...invalidBy(dns1123Subdomain, name, `${path}.nodeName`))
     }
   }
   if (has(holder, 'nodeSelector')) {
-    said.push('`nodeSelector`')
+    present.push('`nodeSelector`')
     errors.push(...nodeSelector(record(holder, 'nodeSelector'), `${path}.nodeSelector`))
   }
   for (const field of slice ? ['allNodes', 'perDeviceNodeSelection'] : ['allNodes']) {
     if (!has(holder, field)) continue
-    if (holder[field] === true) said.push(`\`${field}\``)
+    if (holder[field] === true) present.push(`\`${field}\``)
     else errors.push(fieldError.invalid(`${path}.${field}`, holder[field], NOT_TRUE))
   }
-  return { errors, said }
+  return { errors, present }
 }
 
 function validateDevice(device: Fields, path: string, ownNodes: boolean): FieldError[] {
@@ -176,9 +176,9 @@ function validateDeviceNodes(device: Fields, path: string, ownNodes: boolean): F
   }
   const rule =
     'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
-  const { errors, said } = nodesOf(device, path, 'must not be empty', false)
-  if (said.length === 0) errors.push(fieldError.required(path, rule))
-  if (said.length > 1) errors.push(fieldError.invalid(path, `{${said.join(', ')}}`, rule))
+  const { errors, present } = nodesOf(device, path, 'must not be empty', false)
+  if (present.length === 0) errors.push(fieldError.required(path, rule))
+  if (present.length > 1) errors.push(fieldError.invalid(path, `{${present.join(', ')}}`, rule))
   return errors
 }
 
@@ -195,7 +195,7 @@ function validateCounters(holder: Fields, path: string): FieldError[] {
 }
 
 function validateAttribute(attribute: Fields, path: string): FieldError[] {
-  const said = ['bool', 'int', 'string', 'version'].filter(field => has(attribute, field))
+  const present = ['bool', 'int', 'string', 'version'].filter(field => has(attribute, field))
   const version = str(attribute, 'version')
   return [
     ...['string', 'version'].flatMap(field => [
@@ -206,8 +206,8 @@ function validateAttribute(attribute: Fields, path: string): FieldError[] {
         fieldError.tooLong(`${path}.${field}`, LONGEST_VALUE),
       ),
     ]),
-    ...when(said.length !== 1, () =>
-      fieldError.invalid(path, said.length === 0 ? '' : attribute, 'exactly one value must be specified'),
+    ...when(present.length !== 1, () =>
+      fieldError.invalid(path, present.length === 0 ? '' : attribute, 'exactly one value must be specified'),
     ),
   ]
 }

@@ -68,7 +68,7 @@ export function validateEphemeralContainers(scope: PodScope): FieldError[] {
       ...imageSpaces(container, here),
       ...takenName(container, names, here),
       ...(target !== '' && !residents.has(target) ? [fieldError.notFound(`${here}.targetContainerName`, target)] : []),
-      ...NOT_EPHEMERAL.filter(field => isSaid(container[field])).map(f => fieldError.forbidden(`${here}.${f}`, guest)),
+      ...NOT_EPHEMERAL.filter(field => isSet(container[field])).map(f => fieldError.forbidden(`${here}.${f}`, guest)),
       ...records(container, 'volumeMounts').flatMap((mount, j) =>
         ['subPath', 'subPathExpr']
           .filter(field => str(mount, field) !== '')
@@ -78,7 +78,7 @@ export function validateEphemeralContainers(scope: PodScope): FieldError[] {
   })
 }
 
-const isSaid = (value: unknown): boolean =>
+const isSet = (value: unknown): boolean =>
   !isEmpty(value) && (typeof value !== 'object' || value === null || Object.keys(value).length > 0)
 
 /** Pods alone report it, templates never did. */

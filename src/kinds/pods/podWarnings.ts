@@ -182,17 +182,17 @@ function tokenPathWarnings(spec: Fields, path: string): string[] {
   return volumes.flatMap((volume, i) =>
     records(volume, 'projected', 'sources').flatMap(source => {
       const sources = `${path}.volumes[${i}].projected.sources`
-      const told = (file: string, where: string): string[] =>
+      const duplicate = (file: string, where: string): string[] =>
         tokens.has(file)
           ? [`${sources}.${where}: has duplicated path with ServiceAccountToken ${JSON.stringify(file)}`]
           : []
       return [
         ...Object.entries({ configMap: 'configMap', secret: 'secrets', downwardAPI: 'downwardAPI' }).flatMap(
           ([kind, shown]) =>
-            records(source, kind, 'items').flatMap((item, j) => told(str(item, 'path'), `${shown}[${j}]`)),
+            records(source, kind, 'items').flatMap((item, j) => duplicate(str(item, 'path'), `${shown}[${j}]`)),
         ),
         ...(has(source, 'clusterTrustBundle')
-          ? told(str(source, 'clusterTrustBundle', 'path'), 'ClusterTrustBundle')
+          ? duplicate(str(source, 'clusterTrustBundle', 'path'), 'ClusterTrustBundle')
           : []),
       ]
     }),
@@ -226,8 +226,8 @@ function appArmorWarnings(
   note: (key: string) => string,
 ): string[] {
   const key = `${APP_ARMOR}${container.name}`
-  const said = [spec, container].some(holder => has(securityOf(holder), 'appArmorProfile'))
-  if (said || !Object.hasOwn(annotations, key)) return []
+  const isPresent = [spec, container].some(holder => has(securityOf(holder), 'appArmorProfile'))
+  if (isPresent || !Object.hasOwn(annotations, key)) return []
   return [`${note(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`]
 }
 

@@ -60,7 +60,7 @@ export interface LiveAnswer {
 }
 
 /** Why nobody answered. */
-export type Unasked = 'NoSyncer' | 'SilentSyncer' | 'TooMany'
+export type Unanswered = 'NoSyncer' | 'SilentSyncer' | 'TooMany'
 
 /** A source of live objects. */
 export interface LiveAsker {
@@ -70,7 +70,7 @@ export interface LiveAsker {
     space: string,
     question: Omit<LiveQuestion, 'id'>,
     gone?: AbortSignal,
-  ): Promise<LiveAnswer | Unasked>
+  ): Promise<LiveAnswer | Unanswered>
 }
 
 /** From a line of a stream; `undefined` where it is none that we understand. */

@@ -138,7 +138,7 @@ export function isDiffering({ state, reason }: CopyVerdict): boolean {
 }
 
 /** Whether the health of an applied object is unknown: its cluster reports more than is taken. */
-function isUntold({ reason }: CopyVerdict): boolean {
+function isTooLarge({ reason }: CopyVerdict): boolean {
   return reason === STATUS_TOO_LARGE
 }
 
@@ -153,5 +153,5 @@ export function healthIn(
 ): HealthVerdict | undefined {
   if (verdict.state === 'Altered' || verdict.state === 'Finished') return live
   if (verdict.state !== 'Applied') return undefined
-  return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
+  return isTooLarge(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
 }

@@ -342,12 +342,12 @@ class Stepping {
       // silence does not begin anew with each edit
       const isSilent = this.#isCutOff(cluster)
       const began = { group: name, contentSinceMs: nowMs, beganMs: isSilent ? beganMs : nowMs }
-      return { ...SAID.running, ...(isSilent && CUT_OFF.running), ...began }
+      return { ...REPORTED.running, ...(isSilent && CUT_OFF.running), ...began }
     }
     const kept = { group: name, contentSinceMs, beganMs }
     if (progress === 'away' && cluster.wasDone) return { ...DONE_AWAY, ...kept }
     if (!NOT_BEGUN.has(progress))
-      return { ...SAID[progress], ...(this.#isCutOff(cluster) && CUT_OFF[progress]), ...kept }
+      return { ...REPORTED[progress], ...(this.#isCutOff(cluster) && CUT_OFF[progress]), ...kept }
     if (this.#failed && !urgent)
       return { state: 'Planned', reason: 'RolloutFailed', message: 'nothing begins any more', ...kept }
     if (paused && !urgent)
@@ -366,7 +366,7 @@ export const PASSED_OVER = 'ClusterAway'
 
 const NOT_ITS_TURN: Reason = { reason: 'NotItsTurn', message: 'other clusters come first' }
 
-const SAID: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>> = {
+const REPORTED: Readonly<Record<Progress, Reason & { readonly state: ClusterState }>> = {
   away: { state: 'Waiting', reason: PASSED_OVER, message: 'it is planned once its cluster is back' },
   planned: { state: 'Planned', ...NOT_ITS_TURN },
   halfway: { state: 'Planned', ...NOT_ITS_TURN },

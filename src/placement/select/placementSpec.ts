@@ -231,10 +231,10 @@ const CRITERIA = {
 
 export type Criterion = keyof typeof CRITERIA
 const CRITERION_NAMES = Object.keys(CRITERIA) as Criterion[]
-const ASKED = Object.values(CRITERIA)
+const ALL_CRITERIA = Object.values(CRITERIA)
 
 function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): boolean {
-  for (const holds of ASKED) if (!holds(test, object, namespaceLabels)) return false
+  for (const holds of ALL_CRITERIA) if (!holds(test, object, namespaceLabels)) return false
   return true
 }
 

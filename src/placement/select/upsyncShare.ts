@@ -17,9 +17,9 @@ export interface UpsyncShare {
   /** Placements some of whose sets found no room, and how many. */
   readonly crowded: readonly { space: string; name: string; left: number }[]
   /** Ids of the spaces with a matching set, sorted. */
-  askedBy(object: Omit<Matchable, 'labels'>): string[]
+  requestedBy(object: Omit<Matchable, 'labels'>): string[]
   /** Ids of the spaces with a set for any objects of a kind. */
-  askedForKind(kind: GroupResource): string[]
+  requestedForKind(kind: GroupResource): string[]
   /** The same for shares that say the same. */
   readonly digest: string
 }
@@ -55,8 +55,8 @@ export function shareUpsync(bySpace: ReadonlyMap<string, SpaceSets>): UpsyncShar
     sets,
     crowded,
     digest: hash('sha256', JSON.stringify(texts), 'base64'),
-    askedForKind: kind => [...tests].filter(([, compiled]) => upsyncsKind(compiled, kind)).map(([space]) => space),
-    askedBy: object => [...tests].filter(([, compiled]) => upsyncs(compiled, object)).map(([space]) => space),
+    requestedForKind: kind => [...tests].filter(([, compiled]) => upsyncsKind(compiled, kind)).map(([space]) => space),
+    requestedBy: object => [...tests].filter(([, compiled]) => upsyncs(compiled, object)).map(([space]) => space),
   }
 }
 

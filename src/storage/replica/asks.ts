@@ -90,7 +90,7 @@ export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
 export class Asker {
   readonly #port: MessagePort
   #unsent: Question[] = []
-  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>()
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
   #ended: Error | undefined
 
@@ -107,23 +107,23 @@ export class Asker {
     if (this.#ended !== undefined) throw this.#ended
     const id = ++this.#lastId
     const answered = Promise.withResolvers<unknown>()
-    if (this.#asked.size === 0) this.#port.ref()
-    this.#asked.set(id, answered)
+    if (this.#pending.size === 0) this.#port.ref()
+    this.#pending.set(id, answered)
     if (this.#unsent.push({ id, name, ask }) === 1) setImmediate(this.#send)
     return (await answered.promise) as Asks[N]['answer']
   }
 
   /** Resolves when no request is open. */
   async idle(): Promise<void> {
-    while (this.#asked.size > 0) await Promise.allSettled([...this.#asked.values()].map(({ promise }) => promise))
+    while (this.#pending.size > 0) await Promise.allSettled([...this.#pending.values()].map(({ promise }) => promise))
   }
 
   /** Nothing is answered any more. */
   end(why: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = why
-    for (const { reject } of this.#asked.values()) reject(why)
-    this.#asked.clear()
+    for (const { reject } of this.#pending.values()) reject(why)
+    this.#pending.clear()
     this.#port.close()
   }
 
@@ -134,11 +134,11 @@ export class Asker {
   }
 
   #settle(answer: Answer): void {
-    const asked = this.#asked.get(answer.id)
-    this.#asked.delete(answer.id)
-    if (this.#asked.size === 0) this.#port.unref()
-    if ('error' in answer) asked?.reject(received(answer.error))
-    else asked?.resolve(answer.answer)
+    const pending = this.#pending.get(answer.id)
+    this.#pending.delete(answer.id)
+    if (this.#pending.size === 0) this.#port.unref()
+    if ('error' in answer) pending?.reject(received(answer.error))
+    else pending?.resolve(answer.answer)
   }
 }
 

@@ -15,7 +15,7 @@ import { isClusterRecord, staysInMailbox } from '../objects/marks.ts'
 import type { Compared } from '../tells/liveAnswers.ts'
 import { type Outcomes, type Trouble, troubleOf } from '../tells/outcomes.ts'
 import type { Refusals } from '../tells/refusals.ts'
-import { HELD, NOT_ASKED, type Outcome, standingOf, waveRefusal } from '../tells/verdicts.ts'
+import { HELD, NOT_REQUESTED, type Outcome, standingOf, waveRefusal } from '../tells/verdicts.ts'
 import { ArrivalOrder } from './arrivalOrder.ts'
 import { type ClusterParts, clusterParts } from './clusterParts.ts'
 import type { DownsyncContext } from './context.ts'
@@ -170,7 +170,7 @@ export class Downsync {
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
     if (kept || !mirrorComplete()) {
       if (kept) this.#deps.refusals.settle(key)
-      if (mirrored && isProjected(mirrored.object)) this.#except(key, NOT_ASKED)
+      if (mirrored && isProjected(mirrored.object)) this.#except(key, NOT_REQUESTED)
       else this.#deps.outcomes.settle(key)
       return {}
     }
@@ -186,7 +186,7 @@ export class Downsync {
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }
       const removed = await this.#parts.removals.remove(key, mirrored !== undefined)
       const isWaiting = mirrored !== undefined && isProjected(mirrored.object)
-      return { ...removed, ...(isWaiting && { trouble: NOT_ASKED }) }
+      return { ...removed, ...(isWaiting && { trouble: NOT_REQUESTED }) }
     })
   }
 

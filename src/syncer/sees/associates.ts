@@ -230,12 +230,12 @@ export class Associates {
     const wanted: DiscoveredResource[] = []
     const refused: string[] = []
     for (const resource of asks.length > 0 ? served.all() : []) {
-      const isAsked = isAssociable(resource) && asks.some(({ kinds }) => matchesKinds(kinds, resource))
+      const isRequested = isAssociable(resource) && asks.some(({ kinds }) => matchesKinds(kinds, resource))
       const isLink = OWNER_KINDS.some(link => groupResourceName(link) === groupResourceName(resource))
-      if (!(isAsked || isLink) || !['list', 'watch'].every(verb => resource.verbs.includes(verb))) continue
+      if (!(isRequested || isLink) || !['list', 'watch'].every(verb => resource.verbs.includes(verb))) continue
       const mayReport = allowance.mayReport(resource, resource.namespaced)
       if (mayReport || (isLink && allowance.readsOwners)) wanted.push(resource)
-      if (isAsked && !mayReport) refused.push(groupResourceName(resource))
+      if (isRequested && !mayReport) refused.push(groupResourceName(resource))
     }
     for (const name of this.#forbidden)
       if (!wanted.some(resource => groupResourceName(resource) === name)) this.#forbidden.delete(name)

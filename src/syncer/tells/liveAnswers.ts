@@ -44,7 +44,7 @@ export class LiveAnswers {
   }
 
   /** A malformed question, or one too many, gets no answer: the center reports the silence. */
-  asked(value: unknown): void {
+  receive(value: unknown): void {
     const question = readLiveQuestion(value)
     if (!question || this.#questions.length >= MAX_QUESTIONS) return
     this.#questions.push(question)

@@ -146,8 +146,8 @@ export class OutcomeReporter {
   /** The center names the time that it takes well; it is never shorter than this syncer's own. */
   #quietMsOf(answer: KubeObject): number {
     const { everyMs } = this.#deps
-    const asked = num(answer, 'status', 'quietSeconds') * 1000
-    return Math.max(everyMs, Math.min(asked, MAX_QUIET_MS))
+    const requestedMs = num(answer, 'status', 'quietSeconds') * 1000
+    return Math.max(everyMs, Math.min(requestedMs, MAX_QUIET_MS))
   }
 
   /** Clusters are upgraded while their syncers run. Their version is read beside all other work: the answer may be slow. */

@@ -87,8 +87,8 @@ export class Reports {
   }
 
   /** The center asks what the cluster holds now. */
-  asked(question: unknown): void {
-    this.#live.asked(question)
+  receiveQuestion(question: unknown): void {
+    this.#live.receive(question)
   }
 
   /** All that the cluster serves. */

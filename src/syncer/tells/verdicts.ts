@@ -52,7 +52,7 @@ export const HELD: Trouble = {
   reason: 'Paused',
   message: 'nothing is written to the cluster while its SyncTarget is paused',
 }
-export const NOT_ASKED: Trouble = {
+export const NOT_REQUESTED: Trouble = {
   state: 'waiting',
   reason: 'NotAsked',
   message: 'no SyncerConfig of the mailbox asks for it yet',

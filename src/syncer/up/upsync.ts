@@ -88,7 +88,7 @@ export class Upsync {
       return {}
     }
     const association = this.#deps.associates.of(key)
-    if (association && !this.#isAskedFor(key)) {
+    if (association && !this.#isRequested(key)) {
       let result: ReconcileResult = {}
       await this.#reporting(key, async () => {
         result = await this.#carryAssociated(key, association)
@@ -232,7 +232,7 @@ export class Upsync {
     this.#isRoomKept = true
     for (const { key, space } of associates.carried()) {
       const object = mirror.get(key)?.object
-      const account = object && !this.#isAskedFor(key) && associatedWith(object)
+      const account = object && !this.#isRequested(key) && associatedWith(object)
       if (account) room.reserve({ space, placement: account.placement }, key, Buffer.byteLength(JSON.stringify(object)))
     }
   }
@@ -314,15 +314,15 @@ export class Upsync {
     this.#pace.forget(keyText(key))
     const copy = mirror.get(key)
     if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return {}
-    const isAskedFor = this.#isAskedFor(key)
-    const root = isAskedFor ? undefined : associates.asker(key, copy.object)
+    const isRequested = this.#isRequested(key)
+    const root = isRequested ? undefined : associates.asker(key, copy.object)
     if (!mirrorComplete() || !(root ? associates.isKnown(key, root) : this.#isGone(key))) return {}
-    if ((isAskedFor || root) && (await this.#isUnlisted(key, root))) {
+    if ((isRequested || root) && (await this.#isUnlisted(key, root))) {
       logger.warn(fieldsOf(key), 'the cluster has this object, and its lists do not hold it; it stays in the mailbox')
       return { requeueAfterMs: DENIED_RETRY_MS }
     }
     const asker = associatedWith(copy.object) ? 'copy' : 'upsync'
-    const cause = isAskedFor || root ? 'it is gone from the cluster' : `no ${asker} names it any more`
+    const cause = isRequested || root ? 'it is gone from the cluster' : `no ${asker} names it any more`
     return await this.#delete(key, copy.object, cause)
   }
 
@@ -357,7 +357,7 @@ export class Upsync {
     return live !== undefined && live.metadata.deletionTimestamp === undefined
   }
 
-  #isAskedFor(key: SyncKey): boolean {
+  #isRequested(key: SyncKey): boolean {
     const plan = this.#deps.plan()
     return plan.wantsUp(key, key.namespace, key.name) || (isDefinition(key) && wantsDefinition(plan, key.name))
   }

@@ -205,7 +205,7 @@ export class ClusterLease {
   /** Makes the Lease ours where it stands as `before` says. */
   async #write(before: Held | undefined): Promise<void> {
     const { cluster } = this.#options
-    const asked = this.#now()
+    const requestedAt = this.#now()
     const lease = this.#lease(before)
     this.#left = undefined
     this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
@@ -216,7 +216,7 @@ export class ClusterLease {
     this.#left = heldIn(object)
     this.#watch.noticed(this.#left)
     this.#written = [this.#left.renewed]
-    this.#gotIt = asked
+    this.#gotIt = requestedAt
   }
 
   /** Says on the Lease that somebody waits for it: from now on its holder shows that it lives. */

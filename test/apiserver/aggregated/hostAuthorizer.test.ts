@@ -8,8 +8,8 @@ import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 
 function forwarded(name: string, target: Forwarded['target'] = 'space'): Forwarded {
   const user = { name, groups: [] }
-  const asked = parseRequest('GET', '/apis/edge.kubestellar.io/v2alpha1/edgeplacements')
-  return { user, hostUser: user, asked, target, provenUntilMs: Infinity }
+  const requested = parseRequest('GET', '/apis/edge.kubestellar.io/v2alpha1/edgeplacements')
+  return { user, hostUser: user, requested, target, provenUntilMs: Infinity }
 }
 
 t.test('a host that hangs holds no request longer than a review may take, however many there are', async t => {

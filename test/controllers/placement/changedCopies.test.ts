@@ -9,11 +9,11 @@ const ROOT = 'apps|deployments|shop|web'
 t.test('a status of a copy has no look at associated objects that name its owner; its end and a write have', t => {
   const mailbox = new Mailbox('m', 'm-id', { left() {}, now: () => 0 })
   mailbox.copies.set(ROOT, { owner: 'wmw1' } as CopyFact)
-  for (const [key, askedBy] of [
+  for (const [key, requestedBy] of [
     ['|pods|shop|a', 'other,wmw1'],
     ['|pods|shop|b', ''],
   ] as const)
-    mailbox.carry(key, { askedBy, root: ROOT } as CarriedFact)
+    mailbox.carry(key, { requestedBy, root: ROOT } as CarriedFact)
   const tasks: Task[] = []
   const copies = new ChangedCopies(
     { add: (task: Task) => void tasks.push(task) } as never,

@@ -80,9 +80,9 @@ t.test('one question after the other is answered; what is not understood is not'
     namespace: 'n',
     name,
   })
-  live.asked({ id: 7 })
-  live.asked('what')
-  for (const name of Object.keys(byName)) live.asked(question(name))
+  live.receive({ id: 7 })
+  live.receive('what')
+  for (const name of Object.keys(byName)) live.receive(question(name))
   await done.promise
   t.same(
     answers.map(({ id, state, message, wanted, live: now }) => [id, state, message, wanted?.data, now?.data]),

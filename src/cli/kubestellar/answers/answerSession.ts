@@ -14,7 +14,7 @@ export interface AnswerOptions extends CommonOptions {
   namespace?: string
 }
 
-export interface Asked {
+export interface Scope {
   readonly session: Session
   readonly space: SpaceClient
   readonly path: string
@@ -26,7 +26,7 @@ export const NAMESPACE = flag('-n, --namespace <name>', "namespace; default: the
 export async function withSpace<R>(
   options: AnswerOptions,
   terminal: Terminal,
-  use: (asked: Asked) => Promise<R>,
+  use: (scope: Scope) => Promise<R>,
 ): Promise<R> {
   return await inSession(options, terminal, async session => {
     const path = await currentPath(session)
@@ -37,7 +37,7 @@ export async function withSpace<R>(
 
 /** Answers why its placements may not be read, if so. @throws CommandError where the space places nothing: it serves no EdgePlacements */
 export async function checkPlaces(
-  { session, space, path }: Asked,
+  { session, space, path }: Scope,
   terminal: Terminal,
 ): Promise<StatusError | undefined> {
   try {

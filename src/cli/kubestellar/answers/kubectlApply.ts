@@ -11,12 +11,12 @@ import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import type { AnswerOptions, Asked } from './answerSession.ts'
+import type { AnswerOptions, Scope } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
 
 /** Objects as they are to be previewed. @throws CommandError with kubectl's words */
 export async function applied(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
-  return (await objectsOf(['apply', '--dry-run=server', '-o', 'json', ...args], terminal)).map(asAsked)
+  return (await objectsOf(['apply', '--dry-run=server', '-o', 'json', ...args], terminal)).map(asPreviewed)
 }
 
 /** Objects as files have them, without a question to a server. @throws CommandError with kubectl's words */
@@ -26,7 +26,7 @@ export async function written(files: readonly string[], terminal: Terminal): Pro
 }
 
 /** The flags by which kubectl speaks to the same space. */
-export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
+export function whereTo({ session, path }: Scope, { kubeconfig, namespace }: AnswerOptions): string[] {
   return [
     '--server',
     serverOf(session.base, path),
@@ -93,7 +93,7 @@ function itemsOf(answer: unknown): KubeObject[] {
  * An existing object enters the question in its future form, which shows the changes. A new object enters as it was written: defaults have
  * no author, and do not travel.
  */
-function asAsked(object: KubeObject): KubeObject {
+function asPreviewed(object: KubeObject): KubeObject {
   if (object.metadata.resourceVersion !== undefined) return object
   const applied = object.metadata.annotations?.[LAST_APPLIED_ANNOTATION]
   if (applied === undefined) return object

@@ -6,11 +6,11 @@ import { systemClock } from '../../../client/clock.ts'
 import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
-import { nameOfObject } from './askedObject.ts'
+import { type AnswerOptions, checkPlaces, type Scope, withSpace } from './answerSession.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
 import { objectsOf, resourceOf, whereTo } from './kubectlApply.ts'
+import { nameOfObject } from './objectArgument.ts'
 import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
 import { gather, sharedFacts } from './why/whyFacts.ts'
 
@@ -36,19 +36,19 @@ export async function waitCommand(options: WaitOptions, terminal: Terminal): Pro
   return await comparing(async () => {
     if (filename.length === 0)
       throw new CommandError('say what is waited for with -f FILE; "-" is standard input', TROUBLE)
-    return await withSpace(options, terminal, async asked => {
-      await checkPlaces(asked, terminal)
+    return await withSpace(options, terminal, async scope => {
+      await checkPlaces(scope, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-      const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
-      const resources = await asked.space.discover()
-      const awaited = stored.map(object => ({ object, resource: resourceOf(object, resources, asked.path) }))
-      return await follow(asked, awaited, resources, options, terminal)
+      const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(scope, options)], terminal)
+      const resources = await scope.space.discover()
+      const awaited = stored.map(object => ({ object, resource: resourceOf(object, resources, scope.path) }))
+      return await follow(scope, awaited, resources, options, terminal)
     })
   })
 }
 
 async function follow(
-  asked: Asked,
+  scope: Scope,
   awaited: readonly Awaited[],
   resources: readonly DiscoveredResource[],
   { for: goal, timeout }: WaitOptions,
@@ -59,13 +59,13 @@ async function follow(
   const open = new Set(awaited)
   let last: readonly Progress[] | undefined
   const answer = async (): Promise<readonly Progress[]> => {
-    const shared = await sharedFacts(asked)
+    const shared = await sharedFacts(scope)
     if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
     const found: Progress[] = []
     for (const one of open) {
       const facts = await gather(
-        asked,
-        { ...one, object: await newest(asked, one), resources, cluster: undefined },
+        scope,
+        { ...one, object: await newest(scope, one), resources, cluster: undefined },
         shared,
       )
       if (facts.workStatuses.unknown !== undefined) throw new CommandError(facts.workStatuses.unknown, TROUBLE)
@@ -86,7 +86,7 @@ async function follow(
     if (progress.length === 0 || progress.some(({ state }) => state === 'unplaced')) stop.abort()
   }
   try {
-    const { space } = asked
+    const { space } = scope
     await followAnswers({
       clock: systemClock,
       random: Math.random,
@@ -117,7 +117,7 @@ function outcome(last: readonly Progress[] | undefined, timeout: number, termina
 }
 
 /** As it is now; its deletion ends the wait. */
-async function newest({ space, path }: Asked, { object, resource }: Awaited): Promise<KubeObject> {
+async function newest({ space, path }: Scope, { object, resource }: Awaited): Promise<KubeObject> {
   const { name = '', namespace = '' } = object.metadata
   try {
     return await space.get(resource, { name, ...(namespace !== '' && { namespace }) })

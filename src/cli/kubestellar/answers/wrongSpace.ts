@@ -11,7 +11,7 @@ import { knownSome } from './known.ts'
 /** Spaces that a message names. */
 const NAMED = 5
 /** Spaces whose children are looked through. */
-const MOST_ASKED = 20
+const MOST_PARENTS = 20
 const PAGE = 500
 
 /** `; yours: root:a, root:b`: workload spaces that the user sees; `''` where none is soon found. */
@@ -24,7 +24,7 @@ export async function yours(client: Client): Promise<string> {
       const path = `${parent}:${item.metadata.name}`
       const type = SPACE_TYPES.get(typeOf(item).split(':').at(-1) ?? '')
       if (type?.describes) found.push(path)
-      if (type?.children.includes('workload') && open.length < MOST_ASKED) open.push(path)
+      if (type?.children.includes('workload') && open.length < MOST_PARENTS) open.push(path)
     }
     if (found.length > NAMED) break
   }

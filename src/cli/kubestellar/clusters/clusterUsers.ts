@@ -111,12 +111,12 @@ async function grantedPaths(client: Client, inventory: string): Promise<{ paths?
   }
 }
 
-interface Asked {
+interface UsersQuery {
   readonly inventory: string
   readonly clusters: NamedClusters
 }
 
-async function usersIn(space: SpaceClient, { inventory, clusters }: Asked) {
+async function usersIn(space: SpaceClient, { inventory, clusters }: UsersQuery) {
   const { targets, locations } = clusters
   const [placements, slices] = await Promise.all([known(space, EDGE_PLACEMENTS), known(space, SLICES)])
   const isClosed = placements.refusal !== undefined || slices.refusal !== undefined

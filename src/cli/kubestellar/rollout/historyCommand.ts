@@ -30,9 +30,9 @@ interface RevisionAnswer extends Omit<RevisionHead, 'placement'> {
 const FEW = 3
 
 export async function historyCommand(options: HistoryOptions, terminal: Terminal, placement: string): Promise<void> {
-  await withSpace(options, terminal, async asked => {
-    await checkPlaces(asked, terminal)
-    const { space } = asked
+  await withSpace(options, terminal, async scope => {
+    await checkPlaces(scope, terminal)
+    const { space } = scope
     const [revisions, rollouts] = await Promise.all([revisionsOf(space, placement), rolloutsOf(space, placement)])
     if (revisions.length === 0) return await noRollout(space, placement)
     const format = options.output ?? 'text'

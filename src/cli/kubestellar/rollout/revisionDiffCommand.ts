@@ -3,9 +3,9 @@ import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { ANSWERS_VERSION, type Format, printDocument } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import type { Asked } from '../answers/answerSession.ts'
-import { nameOfObject, parseAsked, resolveKind } from '../answers/askedObject.ts'
+import type { Scope } from '../answers/answerSession.ts'
 import { CHANGE, NO_CHANGE } from '../answers/exitCodes.ts'
+import { nameOfObject, parseObjectArgument, resolveKind } from '../answers/objectArgument.ts'
 import { textOptions } from '../answers/why/whyText.ts'
 import {
   type ComparisonAnswer,
@@ -28,18 +28,18 @@ interface RevisionDiffOptions {
 
 /** Resolves to the exit code. */
 export async function revisionDiff(
-  asked: Asked,
+  scope: Scope,
   { revision, output = 'text' }: RevisionDiffOptions,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { space } = asked
-  const { kind, name } = parseAsked(args)
+  const { space } = scope
+  const { kind, name } = parseObjectArgument(args)
   const resource = resolveKind(kind, await space.discover())
   const isPlacement = resource.group === EDGE_PLACEMENTS.group && resource.resource === EDGE_PLACEMENTS.resource
   const compared = isPlacement
-    ? [await wholePlacement(asked, name, revision)]
-    : await oneObject(asked, { ...resource, namespace: resource.namespaced ? asked.namespace : '', name }, revision)
+    ? [await wholePlacement(scope, name, revision)]
+    : await oneObject(scope, { ...resource, namespace: resource.namespaced ? scope.namespace : '', name }, revision)
   const differs = compared.some(
     one => one.hidden + one.more > 0 || one.objects.some(({ action }) => action !== 'Unchanged'),
   )
@@ -60,7 +60,7 @@ export async function revisionDiff(
   return differs ? CHANGE : NO_CHANGE
 }
 
-async function wholePlacement({ space }: Asked, placement: string, revision: string): Promise<Compared> {
+async function wholePlacement({ space }: Scope, placement: string, revision: string): Promise<Compared> {
   const all = await revisionsOf(space, placement)
   const found = all.find(one => revision === String(revisionOf(one)) || revision === one.metadata.name)
   if (!found) throw noRevision(placement, revision, all)
@@ -75,7 +75,7 @@ interface Named {
 }
 
 /** In each placement whose revision has it. */
-async function oneObject({ space }: Asked, named: Named, revision: string): Promise<Compared[]> {
+async function oneObject({ space }: Scope, named: Named, revision: string): Promise<Compared[]> {
   const { group, resource, namespace, name } = named
   const objects = [{ group, resource, namespace, name }]
   const compared: Compared[] = []

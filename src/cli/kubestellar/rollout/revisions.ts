@@ -8,7 +8,7 @@ import { PLACEMENT_PREVIEWS } from '../../../placement/desks/placementPreview.ts
 import { PLACEMENT_REVISIONS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { ago } from '../../shell/output.ts'
-import { nameOfObject } from '../answers/askedObject.ts'
+import { nameOfObject } from '../answers/objectArgument.ts'
 import { diffOf } from '../answers/preview/preview.ts'
 import { colourOf } from '../answers/preview/previewText.ts'
 import type { TextOptions } from '../answers/why/whyText.ts'
@@ -65,19 +65,21 @@ export function headText({ placement, revision, by, at }: RevisionHead, nowMs: n
  * PlacementRevisions that somebody means by a number, or by the name of one such as `web.2`.
  * @throws CommandError where there is none, or where the number is that of many
  */
-export async function namedRevisions(space: SpaceClient, asked: string): Promise<KubeObject[]> {
-  if (!/^\d+$/.test(asked)) {
-    if (!/\.\d+$/.test(asked))
-      throw new CommandError(`${JSON.stringify(asked)} is no revision: give its number, or PLACEMENT.NUMBER`)
-    return [await space.get(PLACEMENT_REVISIONS, { name: asked })]
+export async function namedRevisions(space: SpaceClient, requested: string): Promise<KubeObject[]> {
+  if (!/^\d+$/.test(requested)) {
+    if (!/\.\d+$/.test(requested))
+      throw new CommandError(`${JSON.stringify(requested)} is no revision: give its number, or PLACEMENT.NUMBER`)
+    return [await space.get(PLACEMENT_REVISIONS, { name: requested })]
   }
   const { items } = await listAll(space, PLACEMENT_REVISIONS, { limit: PAGE })
-  const found = items.filter(one => revisionOf(one) === Number(asked))
+  const found = items.filter(one => revisionOf(one) === Number(requested))
   if (found.length > MAX_NAMED)
-    throw new CommandError(`${found.length} placements have a revision ${asked}: name one, as PLACEMENT.${asked}`)
+    throw new CommandError(
+      `${found.length} placements have a revision ${requested}: name one, as PLACEMENT.${requested}`,
+    )
   if (found.length > 0) return found
   const kept = 'kubectl kubestellar rollout history PLACEMENT shows those that a placement keeps'
-  throw new CommandError(`no placement here has a revision ${asked}; ${kept}`)
+  throw new CommandError(`no placement here has a revision ${requested}; ${kept}`)
 }
 
 export function noRevision(placement: string, revision: number | string, kept: readonly KubeObject[]): CommandError {

@@ -41,24 +41,24 @@ export const approve: Change = async (options, terminal, placement) =>
     const approved = objects(rollout.spec, 'approvals')
     if (approved.some(one => str(one, 'group') === group)) {
       const { by, at } = approved.find(one => str(one, 'group') === group)!
-      return said(terminal, PLACEMENT_ROLLOUTS, rollout, `already approved for group ${group} by ${by} at ${at}`)
+      return reported(terminal, PLACEMENT_ROLLOUTS, rollout, `already approved for group ${group} by ${by} at ${at}`)
     }
     const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, one => ({
       approvals: [...objects(one.spec, 'approvals'), { group }],
     }))
-    return said(terminal, PLACEMENT_ROLLOUTS, written, `approved for group ${group}`)
+    return reported(terminal, PLACEMENT_ROLLOUTS, written, `approved for group ${group}`)
   })
 
 export const expedite: Change = async (options, terminal, placement) =>
   await inPlacement(options, placement, terminal, async space => {
     const rollout = await newestRollout(space, placement)
-    if (at(rollout.spec, 'urgent') === true) return said(terminal, PLACEMENT_ROLLOUTS, rollout, 'already expedited')
+    if (at(rollout.spec, 'urgent') === true) return reported(terminal, PLACEMENT_ROLLOUTS, rollout, 'already expedited')
     checkRuns(rollout)
     const left = num(rollout.status, 'total') - num(rollout.status, 'done')
     const what = `This gives revision ${revisionOf(rollout)} to ${left} more clusters at once, past all stages.`
     await confirm(what, options, terminal)
     const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, () => ({ urgent: true }))
-    return said(terminal, PLACEMENT_ROLLOUTS, written, 'expedited')
+    return reported(terminal, PLACEMENT_ROLLOUTS, written, 'expedited')
   })
 
 export const undo: Change = async (options, terminal, placement) =>
@@ -101,10 +101,10 @@ async function setPaused(options: ChangeOptions, terminal: Terminal, placement: 
     const rollout = await newestRollout(space, placement)
     const word = paused ? 'paused' : 'resumed'
     if ((at(rollout.spec, 'paused') === true) === paused)
-      return said(terminal, PLACEMENT_ROLLOUTS, rollout, paused ? 'already paused' : 'is not paused')
+      return reported(terminal, PLACEMENT_ROLLOUTS, rollout, paused ? 'already paused' : 'is not paused')
     if (paused) checkRuns(rollout)
     const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, () => ({ paused: paused || null }))
-    return said(terminal, PLACEMENT_ROLLOUTS, written, word)
+    return reported(terminal, PLACEMENT_ROLLOUTS, written, word)
   })
 }
 
@@ -155,18 +155,19 @@ async function pinAt(
     throw noRevision(placement, revision, revisions)
   }
   const others = revisions.filter(one => one !== wanted && isPinned(one))
-  if (isPinned(wanted) && others.length === 0) return [said(terminal, PLACEMENT_REVISIONS, wanted, 'already pinned')]
+  if (isPinned(wanted) && others.length === 0)
+    return [reported(terminal, PLACEMENT_REVISIONS, wanted, 'already pinned')]
   await before()
   // the new pin first: at no time do clusters go on to what is newest
   const written = isPinned(wanted) ? wanted : await patch(space, PLACEMENT_REVISIONS, wanted, () => ({ pinned: true }))
-  return [said(terminal, PLACEMENT_REVISIONS, written, 'pinned'), ...(await unpinAll(space, others, terminal))]
+  return [reported(terminal, PLACEMENT_REVISIONS, written, 'pinned'), ...(await unpinAll(space, others, terminal))]
 }
 
 async function unpinAll(space: SpaceClient, pinned: readonly KubeObject[], terminal: Terminal): Promise<KubeObject[]> {
   const written: KubeObject[] = []
   for (const one of pinned) {
     const changed = await patch(space, PLACEMENT_REVISIONS, one, () => ({ pinned: null }))
-    written.push(said(terminal, PLACEMENT_REVISIONS, changed, 'unpinned'))
+    written.push(reported(terminal, PLACEMENT_REVISIONS, changed, 'unpinned'))
   }
   return written
 }
@@ -175,7 +176,7 @@ function isPinned(revision: KubeObject): boolean {
   return at(revision.spec, 'pinned') === true
 }
 
-function said(terminal: Terminal, resource: GroupVersionResource, object: KubeObject, what: string): KubeObject {
+function reported(terminal: Terminal, resource: GroupVersionResource, object: KubeObject, what: string): KubeObject {
   terminal.out(`${singular(resource)}/${object.metadata.name} ${what}`)
   return object
 }

@@ -8,7 +8,7 @@ import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../
 import { CommandError } from '../../shell/commandError.ts'
 import { type Format, printDocument } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answers/answerSession.ts'
+import { type AnswerOptions, checkPlaces, type Scope, withSpace } from '../answers/answerSession.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
 import { followAnswers } from '../answers/followAnswers.ts'
 import { objectsOf, resourceOf, whereTo } from '../answers/kubectlApply.ts'
@@ -46,15 +46,15 @@ export async function rolloutStatusCommand(
     if (placement === undefined && (watch || filename.length > 0 || revision !== undefined))
       throw new CommandError('name the placement whose rollout is meant', TROUBLE)
     if (timeout !== undefined && !watch) throw new CommandError('--timeout is about --watch', TROUBLE)
-    return await withSpace(options, terminal, async asked => {
-      await checkPlaces(asked, terminal)
+    return await withSpace(options, terminal, async scope => {
+      await checkPlaces(scope, terminal)
       if (placement === undefined) {
-        const all = rolloutsAnswer(await newestRollouts(asked.space))
+        const all = rolloutsAnswer(await newestRollouts(scope.space))
         await print(all, options.output ?? 'text', terminal)
         return rolloutExit(all)
       }
-      const applied = filename.length === 0 ? undefined : await appliedTo(asked, placement, options, terminal)
-      return await statusOf({ asked, placement, applied, options, terminal })
+      const applied = filename.length === 0 ? undefined : await appliedTo(scope, placement, options, terminal)
+      return await statusOf({ scope, placement, applied, options, terminal })
     })
   })
 }
@@ -69,7 +69,7 @@ interface Applied {
 }
 
 interface Followed {
-  readonly asked: Asked
+  readonly scope: Scope
   readonly placement: string
   /** Versions that the revision has to hold. */
   readonly applied: Applied | undefined
@@ -78,11 +78,11 @@ interface Followed {
 }
 
 async function statusOf(followed: Followed): Promise<number> {
-  const { asked, placement, options, terminal } = followed
+  const { scope, placement, options, terminal } = followed
   const format = options.output ?? 'text'
   if (!options.watch) {
     const answer = await answerOf(followed)
-    if (answer.rollouts.length === 0) return await noRollout(asked.space, placement)
+    if (answer.rollouts.length === 0) return await noRollout(scope.space, placement)
     await print(answer, format, terminal)
     return await exitOf(followed, answer)
   }
@@ -94,7 +94,7 @@ async function statusOf(followed: Followed): Promise<number> {
     await followAnswers({
       clock: systemClock,
       random: Math.random,
-      space: asked.space,
+      space: scope.space,
       watched: [PLACEMENT_ROLLOUTS, PLACEMENT_REVISIONS, EDGE_PLACEMENTS].map(resource => ({ resource })),
       answer: async () => {
         const answer = await answerOf(followed)
@@ -116,8 +116,8 @@ async function statusOf(followed: Followed): Promise<number> {
   return code
 }
 
-async function answerOf({ asked, placement, options: { revision } }: Followed): Promise<RolloutsAnswer> {
-  const all = await rolloutsOf(asked.space, placement)
+async function answerOf({ scope, placement, options: { revision } }: Followed): Promise<RolloutsAnswer> {
+  const all = await rolloutsOf(scope.space, placement)
   const found = revision === undefined ? all[0] : all.find(one => revisionOf(one) === revision)
   if (found) return rolloutsAnswer([found])
   if (all.length > 0) {
@@ -125,20 +125,20 @@ async function answerOf({ asked, placement, options: { revision } }: Followed): 
     throw new CommandError(`there is no rollout of revision ${revision}; there are those of ${known}`, TROUBLE)
   }
   // whoever follows the first one may be early
-  await asked.space.get(EDGE_PLACEMENTS, { name: placement })
+  await scope.space.get(EDGE_PLACEMENTS, { name: placement })
   return rolloutsAnswer([])
 }
 
 /** A rollout of an earlier revision than what was applied says nothing of that. So it is with one whose successor is about to begin. */
-async function exitOf({ asked, placement, applied, options }: Followed, answer: RolloutsAnswer): Promise<number> {
+async function exitOf({ scope, placement, applied, options }: Followed, answer: RolloutsAnswer): Promise<number> {
   const [rollout] = answer.rollouts
   if (!rollout) return UNFINISHED
   const isNewest = options.revision === undefined
   if (isNewest && rollout.reason === NEWER_REVISION) return UNFINISHED
-  const stored = await asked.space.get(EDGE_PLACEMENTS, { name: placement })
+  const stored = await scope.space.get(EDGE_PLACEMENTS, { name: placement })
   const code = (isNewest ? endOf(stored, rollout) : undefined) ?? rolloutExit(answer)
   if (!applied || code === UNFINISHED) return code
-  const revisions = await revisionsOf(asked.space, placement)
+  const revisions = await revisionsOf(scope.space, placement)
   const own = revisions.find(one => revisionOf(one) === rollout.revision)
   const isIn = own !== undefined && Number(str(own, 'spec', 'resourceVersion')) >= applied.version
   return isIn || (isTakenIn(stored, applied) && concerns(stored, rollout, code)) ? code : UNFINISHED
@@ -168,15 +168,15 @@ const NEWER_REVISION = 'NewerRevision'
 
 /** About those objects of the files that the placement selects. */
 async function appliedTo(
-  asked: Asked,
+  scope: Scope,
   placement: string,
   options: RolloutStatusOptions,
   terminal: Terminal,
 ): Promise<Applied> {
   const { filename = [], recursive = false } = options
   const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-  const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
-  const [resources, shared] = await Promise.all([asked.space.discover(), sharedFacts(asked)])
+  const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(scope, options)], terminal)
+  const [resources, shared] = await Promise.all([scope.space.discover(), sharedFacts(scope)])
   if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
   const versions: number[] = []
   let own: KubeObject | undefined
@@ -185,8 +185,8 @@ async function appliedTo(
       if (object.metadata.name === placement) own = object
       continue
     }
-    const resource = resourceOf(object, resources, asked.path)
-    const { placements } = why(await gather(asked, { resource, object, resources, cluster: undefined }, shared))
+    const resource = resourceOf(object, resources, scope.path)
+    const { placements } = why(await gather(scope, { resource, object, resources, cluster: undefined }, shared))
     if (placements.some(({ name, selects }) => name === placement && selects)) versions.push(versionOf(object))
   }
   const ofObjects = Math.max(0, ...versions)

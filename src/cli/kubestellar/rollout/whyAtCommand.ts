@@ -3,8 +3,8 @@ import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { ANSWERS_VERSION, ago, type Format, printDocument } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import type { Asked } from '../answers/answerSession.ts'
-import { nameOfObject, parseAsked, resolveKind } from '../answers/askedObject.ts'
+import type { Scope } from '../answers/answerSession.ts'
+import { nameOfObject, parseObjectArgument, resolveKind } from '../answers/objectArgument.ts'
 import { textOptions } from '../answers/why/whyText.ts'
 import { compareRevisions, headOf, namedRevisions, type RevisionHead } from './revisions.ts'
 import { type RolloutAnswer, rolloutsAnswer, rolloutText } from './rolloutStatus.ts'
@@ -28,12 +28,12 @@ interface RevisedHead extends RevisionHead {
 const NOW: Readonly<Record<string, string>> = { Unchanged: 'same', Update: 'other', Delete: 'gone' }
 
 export async function whyAt(
-  { space, namespace }: Asked,
+  { space, namespace }: Scope,
   { at, cluster, output = 'text' }: WhyAtOptions,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
-  const { kind, name } = parseAsked(args)
+  const { kind, name } = parseObjectArgument(args)
   const resource = resolveKind(kind, await space.discover())
   const named = { namespace: resource.namespaced ? namespace : '', name }
   const objects = [{ group: resource.group, resource: resource.resource, ...named }]

@@ -43,7 +43,7 @@ export async function restoreStatus(settings: Record<string, unknown>, host: Hos
 
 /** The clusters that hold objects, or have not reported since the restore. */
 async function look(session: Session): Promise<{ restored: Restored | undefined; open: Cluster[] }> {
-  const restored = await asked(session, 'GET')
+  const restored = await restoreReport(session, 'GET')
   const clusters = await clustersOf(session, restored)
   const open = clusters.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
   return { restored, open }
@@ -58,7 +58,7 @@ export async function settleRestore(settings: Record<string, unknown>, host: Hos
         `${open.length} clusters hold objects or have not reported: "orrery restore status" lists them; --anyway settles all the same, ` +
           'and then a syncer without a state may remove objects that the archive does not know',
       )
-    const restored = await asked(session, 'DELETE')
+    const restored = await restoreReport(session, 'DELETE')
     const line =
       restored === undefined
         ? 'there is no restore to settle'
@@ -68,7 +68,7 @@ export async function settleRestore(settings: Record<string, unknown>, host: Hos
   })
 }
 
-async function asked({ options }: Session, method: 'GET' | 'DELETE'): Promise<Restored | undefined> {
+async function restoreReport({ options }: Session, method: 'GET' | 'DELETE'): Promise<Restored | undefined> {
   const server = httpServer(options)
   try {
     const answer = await server.json({ method, path: RESTORATION_PATH })

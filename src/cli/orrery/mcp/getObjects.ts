@@ -2,7 +2,7 @@
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { type AnswerOptions, withSpace } from '../../kubestellar/answers/answerSession.ts'
-import { nameOfObject, resolveKind } from '../../kubestellar/answers/askedObject.ts'
+import { nameOfObject, resolveKind } from '../../kubestellar/answers/objectArgument.ts'
 import { printDocument, shown } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 

@@ -42,10 +42,10 @@ async function serveMcp(settings: ToolSettings, { input, send }: McpStreams): Pr
   await serveRpc({ input, send, handle })
 }
 
-function greeting({ protocolVersion: asked }: Readonly<Record<string, unknown>>): object {
+function greeting({ protocolVersion: requested }: Readonly<Record<string, unknown>>): object {
   return {
     // a client that does not know our newest goes away
-    protocolVersion: PROTOCOLS.find(known => known === asked) ?? PROTOCOLS[0],
+    protocolVersion: PROTOCOLS.find(known => known === requested) ?? PROTOCOLS[0],
     capabilities: { tools: {} },
     serverInfo: programVersion(),
     instructions: INSTRUCTIONS,

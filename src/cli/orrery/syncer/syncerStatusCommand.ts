@@ -34,7 +34,7 @@ export async function syncerStatus(settings: Record<string, unknown>, host: Host
 async function foundAt(address: string | undefined): Promise<unknown[]> {
   const { host, port } = healthAddress(address)
   const asking = Array.from({ length: address === undefined ? DEFAULT_PORTS : 1 }, (_, next) =>
-    asked(host === '::' ? '127.0.0.1' : host, port + next),
+    statusAt(host === '::' ? '127.0.0.1' : host, port + next),
   )
   const answers = await Promise.allSettled(asking)
   const found = answers.flatMap(answer => (answer.status === 'fulfilled' ? [answer.value] : []))
@@ -90,7 +90,7 @@ function stateDirOf(kept: unknown): string {
   return kept === true ? 'holds what it knows' : 'takes nothing; see its log'
 }
 
-async function asked(host: string, port: number): Promise<unknown> {
+async function statusAt(host: string, port: number): Promise<unknown> {
   try {
     const answer = await new Promise<string>((resolve, reject) => {
       const request = plain.get({ host, port, path: '/status', timeout: PATIENCE_MS }, response =>

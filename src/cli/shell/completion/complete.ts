@@ -13,7 +13,7 @@ export interface Candidate {
 /** Words that only the server knows. */
 type Live = 'space' | 'synctarget' | 'location'
 
-export interface Asked {
+export interface NameQuery {
   readonly what: Live
   /** Start of the word. */
   readonly word: string
@@ -47,7 +47,7 @@ const FILE = /file|dir|output$/
 export async function complete(
   program: Command,
   words: readonly string[],
-  ask: (asked: Asked) => Promise<readonly Candidate[]>,
+  ask: (query: NameQuery) => Promise<readonly Candidate[]>,
 ): Promise<Completion> {
   const word = words.at(-1) ?? ''
   const { command, given, open, taken } = follow(program, words.slice(0, -1))
@@ -69,9 +69,9 @@ export async function complete(
       word,
     )
   const live = argument && meaningOf(argument.name())
-  const asked = live === undefined ? [] : await ask({ what: live, word, given })
-  if (taken === 0 && below.length > 0) return only([...below, ...asked], word)
-  if (live !== undefined) return only(asked, word)
+  const liveOnes = live === undefined ? [] : await ask({ what: live, word, given })
+  if (taken === 0 && below.length > 0) return only([...below, ...liveOnes], word)
+  if (live !== undefined) return only(liveOnes, word)
   return { candidates: [], directive: argument === undefined ? NOTHING_ELSE : FILES }
 }
 
@@ -120,7 +120,7 @@ function splitFlag(word: string): [string, string | undefined] {
 async function valuesOf(
   option: Option,
   word: string,
-  { given, ask }: { given: Record<string, string>; ask: (asked: Asked) => Promise<readonly Candidate[]> },
+  { given, ask }: { given: Record<string, string>; ask: (query: NameQuery) => Promise<readonly Candidate[]> },
 ): Promise<Completion> {
   const choices = option.argChoices
   if (choices !== undefined)

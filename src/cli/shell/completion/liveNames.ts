@@ -5,7 +5,7 @@ import type { SpaceClient } from '../../../client/client.ts'
 import { GRANTED_LOCATIONS, SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import { currentPath, pathOf, type Session, withSession } from '../session/session.ts'
 import { typeOf } from '../session/spaces.ts'
-import type { Asked, Candidate } from './complete.ts'
+import type { Candidate, NameQuery } from './complete.ts'
 
 /** Somebody waits at the keyboard. */
 const PATIENCE_MS = 1500
@@ -13,20 +13,20 @@ const PATIENCE_MS = 1500
 const PAGE = 500
 
 /** Never throws: whoever completes a word does not want to read why it cannot be. */
-export async function liveNames(asked: Asked): Promise<readonly Candidate[]> {
-  const { kubeconfig, context, space } = asked.given
+export async function liveNames(query: NameQuery): Promise<readonly Candidate[]> {
+  const { kubeconfig, context, space } = query.given
   const options = {
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
-    ...(space !== undefined && asked.what !== 'space' && { space }),
+    ...(space !== undefined && query.what !== 'space' && { space }),
   }
   const { promise, resolve } = Promise.withResolvers<readonly Candidate[]>()
   const timer = setTimeout(() => resolve([]), PATIENCE_MS)
-  withSession(options, session => namesOf(session, asked)).then(resolve, () => resolve([]))
+  withSession(options, session => namesOf(session, query)).then(resolve, () => resolve([]))
   return await promise.finally(() => clearTimeout(timer))
 }
 
-async function namesOf(session: Session, { what, word, given }: Asked): Promise<Candidate[]> {
+async function namesOf(session: Session, { what, word, given }: NameQuery): Promise<Candidate[]> {
   if (what === 'space') return await spacesAt(session, word)
   if (what === 'synctarget')
     return await listed(session.client.in(await pathOf(session, given.imw ?? '.')), SYNC_TARGETS)

@@ -5,9 +5,9 @@ import { complete, completionText } from './complete.ts'
 
 /** @param words all after the program's name; the last is the one that is completed */
 export async function printCompletion(program: Command, words: readonly string[], terminal: Terminal): Promise<number> {
-  const completion = await complete(program, words, async asked => {
+  const completion = await complete(program, words, async query => {
     const { liveNames } = await import('./liveNames.ts')
-    return await liveNames(asked)
+    return await liveNames(query)
   })
   for (const line of completionText(completion).split('\n')) terminal.out(line)
   return 0

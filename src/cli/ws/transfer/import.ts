@@ -127,7 +127,7 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
   const defined = new Set(objects.flatMap(definedKinds))
   const inFile = new Set(objects.map(idOfObject))
   const [faults, notes]: [string[], string[]] = [[], []]
-  const asked: Step[] = []
+  const additions: Step[] = []
   const differing: Step[] = []
   const ids = new Set<string>()
   const steps = objects.map((described): Step => {
@@ -153,7 +153,7 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
       faults.push(
         `${shownName}: the space serves no ${object.apiVersion} ${object.kind}; make a space of the type of the exported one`,
       )
-    else if (before === undefined && resource !== undefined) asked.push(step)
+    else if (before === undefined && resource !== undefined) additions.push(step)
     ids.add(id)
     return step
   })
@@ -164,7 +164,7 @@ async function planOf(space: SpaceClient, kinds: Kinds, objects: readonly KubeOb
   if (faults.length === 0)
     await atMost(
       AT_ONCE,
-      asked.filter(step => isAskable(step, there, inFile)),
+      additions.filter(step => isAskable(step, there, inFile)),
       async ({ object, name }) => {
         const { ownerReferences: _later, ...metadata } = object.metadata
         try {

@@ -35,7 +35,7 @@ export interface Customization {
    * The Location's parameters that were read, by name. Where these and the Customizer's rules are the same, the result is the same, unless
    * there are faults. `undefined`: too many.
    */
-  asked?: ReadonlyMap<string, string | undefined> | undefined
+  readParameters?: ReadonlyMap<string, string | undefined> | undefined
 }
 
 export interface CustomizationInputs {
@@ -51,7 +51,8 @@ export interface CustomizationInputs {
 /** `source` is left as it is. Yields where others may have their turn. */
 export function* customize(source: KubeObject, inputs: CustomizationInputs): Steps<Customization> {
   const reference = customizerOf(source)
-  if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0, asked: NOTHING }
+  if (!wantsExpansion(source) && reference === '')
+    return { object: source, faults: [], work: 0, readParameters: NOTHING }
   const budget = new WorkBudget(MAX_WORK, () => new TooMuchWorkError())
   const job: Job = { inputs, faults: [], budget, schema: inputs.schema }
   const rules = inputs.customizer && rulesThere(inputs.customizer, inputs.location)
@@ -98,8 +99,10 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
   }
   // where the same rules hold, a Customizer's own parameters are the same
   const isOfLocation = ([name]: [string, unknown]): boolean => !rules?.parameters.has(name)
-  const asked = expansion ? expansion.asked && new Map([...expansion.asked].filter(isOfLocation)) : NOTHING
-  return { object, faults: listedFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
+  const readParameters = expansion
+    ? expansion.readParameters && new Map([...expansion.readParameters].filter(isOfLocation))
+    : NOTHING
+  return { object, faults: listedFaults(job.faults), work: MAX_WORK - job.budget.left, readParameters }
 }
 
 const NOTHING: ReadonlyMap<string, undefined> = new Map()

@@ -50,7 +50,7 @@ export class ParameterExpansion {
   }
 
   /** Names that were read, present or not. `undefined`: too many to compare. */
-  get asked(): ReadonlyMap<string, string | undefined> | undefined {
+  get readParameters(): ReadonlyMap<string, string | undefined> | undefined {
     if (this.#growths.size > MAX_COMPARED) return undefined
     return new Map([...this.#growths.keys()].map(name => [name, this.#parameters.get(name)]))
   }

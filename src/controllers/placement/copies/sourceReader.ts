@@ -49,7 +49,7 @@ interface Made {
   readonly hasLocation: boolean
   /** Which of its rules hold, by {@link choiceThere}. */
   readonly choice: string
-  readonly asked: ReadonlyMap<string, string | undefined>
+  readonly readParameters: ReadonlyMap<string, string | undefined>
   readonly made: Customization
 }
 
@@ -121,10 +121,10 @@ export class SourceReader {
     const { revision } = at.fact
     if (digest !== undefined) this.#checked.set(idOf(at), { revision, digest, location, customizer, faults })
     const result = { ...customized, object: withoutDefaults(made, source), faults }
-    const { asked } = customized
-    if (faults.length === 0 && asked) {
+    const { readParameters } = customized
+    if (faults.length === 0 && readParameters) {
       const choice = choiceThere(customizer, location)
-      this.#made = { source, customizer, hasLocation: location !== undefined, choice, asked, made: result }
+      this.#made = { source, customizer, hasLocation: location !== undefined, choice, readParameters, made: result }
     }
     return result
   }
@@ -135,8 +135,8 @@ export class SourceReader {
     if (last?.source !== source || last.customizer !== customizer) return undefined
     if (last.hasLocation !== (location !== undefined)) return undefined
     if (last.choice !== choiceThere(customizer, location)) return undefined
-    const parameters = location && last.asked.size > 0 ? parametersOf(location) : undefined
-    for (const [name, value] of last.asked) if (parameters?.get(name) !== value) return undefined
+    const parameters = location && last.readParameters.size > 0 ? parametersOf(location) : undefined
+    for (const [name, value] of last.readParameters) if (parameters?.get(name) !== value) return undefined
     return last.made
   }
 

@@ -224,6 +224,6 @@ function isAvailable(target: KubeObject): boolean {
 function silentSinceOf(target: KubeObject): string | undefined {
   const unreachableSince = at(target.status, 'outcome', 'unreachableSince')
   if (typeof unreachableSince === 'string') return unreachableSince
-  const heard = at(target.status, 'lastSyncerHeartbeatTime')
-  return typeof heard === 'string' && conditionOf(target, 'Ready')?.status === 'False' ? heard : undefined
+  const heartbeat = at(target.status, 'lastSyncerHeartbeatTime')
+  return typeof heartbeat === 'string' && conditionOf(target, 'Ready')?.status === 'False' ? heartbeat : undefined
 }

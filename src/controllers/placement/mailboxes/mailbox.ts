@@ -46,7 +46,7 @@ export interface CarriedFact {
   readonly uid: string
   readonly resourceVersion: string
   /** Requester, as the object says. */
-  readonly askedBy: string
+  readonly requestedBy: string
   /** Key of the copy that an associated object belongs to. */
   readonly root: string | undefined
 }

@@ -317,11 +317,11 @@ export class Mailboxes {
       return
     }
     const before = mailbox.carried.get(key)
-    const askedBy = annotations[UPSYNCED_FOR] ?? ''
+    const requestedBy = annotations[UPSYNCED_FOR] ?? ''
     const root = associatedWith(object)?.root
-    mailbox.carry(key, { resource, uid, resourceVersion, askedBy, root })
+    mailbox.carry(key, { resource, uid, resourceVersion, requestedBy, root })
     this.#signals.copyChanged.send(mailbox.name, key, 'carried')
-    if (before?.uid !== uid || before.askedBy !== askedBy || before.root !== root)
+    if (before?.uid !== uid || before.requestedBy !== requestedBy || before.root !== root)
       this.#listener.carriedUp(mailbox, key)
   }
 

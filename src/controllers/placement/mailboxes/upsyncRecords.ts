@@ -41,12 +41,12 @@ export class UpsyncRecords {
     const { uid, resource, root } = carried
     const bySets =
       resourceKey(resource) === resourceKey(CRDS)
-        ? share.askedForKind(kindOf(name))
-        : share.askedBy({ resource, namespace, name })
+        ? share.requestedForKind(kindOf(name))
+        : share.requestedBy({ resource, namespace, name })
     const owner = root === undefined ? undefined : this.#ownerOf(mailbox, root, resource)
-    const askedBy = [...new Set(owner === undefined ? bySets : [...bySets, owner])].sort().join(',')
-    if (askedBy === carried.askedBy) return
-    const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: askedBy === '' ? null : askedBy } } }
+    const requestedBy = [...new Set(owner === undefined ? bySets : [...bySets, owner])].sort().join(',')
+    if (requestedBy === carried.requestedBy) return
+    const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: requestedBy === '' ? null : requestedBy } } }
     const ref = { ...(namespace && { namespace }), name }
     try {
       const api = this.#client.in(mailbox.space)

@@ -35,7 +35,7 @@ export interface ImaginedPlacementsDeps {
   client: Client
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'createdAt'>
   /** Resolver of the destinations of placements; `undefined`: none. */
-  where: () => ((...asked: Parameters<WhereAnswerer>) => Steps<WouldLead | undefined>) | undefined
+  where: () => ((...args: Parameters<WhereAnswerer>) => Steps<WouldLead | undefined>) | undefined
   now: () => number
 }
 

@@ -138,10 +138,10 @@ function* matchesNone(
 
 function* namesIn(object: KubeObject): Steps<Set<string>> {
   const { status: _status, ...described } = asAuthored(object)
-  const asked = new ParameterExpansion(new Map())
+  const expansion = new ParameterExpansion(new Map())
   // a Customizer's own text is for people
-  yield* asked.size(isCustomizer(object) ? objects(object, 'replacements') : described)
-  return new Set(asked.undefinedNames.take(MAX_LOOKED_FOR))
+  yield* expansion.size(isCustomizer(object) ? objects(object, 'replacements') : described)
+  return new Set(expansion.undefinedNames.take(MAX_LOOKED_FOR))
 }
 
 function defines({ metadata: { labels = {}, annotations = {} } }: KubeObject, name: string): boolean {

@@ -28,7 +28,7 @@ interface At {
 export class PreviewDisclosure {
   readonly #deps: DisclosureDeps
   /** As if Locations had no annotations. */
-  readonly #asked: SourceReader
+  readonly #requested: SourceReader
   readonly #stored: SourceReader
 
   constructor(deps: DisclosureDeps) {
@@ -39,7 +39,7 @@ export class PreviewDisclosure {
       const annotations = Object.fromEntries(Object.entries(found.metadata.annotations ?? {}).filter(isDisclosed))
       return { ...found, metadata: { ...found.metadata, annotations } }
     }
-    this.#asked = new SourceReader({ ...deps, location })
+    this.#requested = new SourceReader({ ...deps, location })
     this.#stored = new SourceReader({ ...deps, location, customizer: deps.storedCustomizer })
   }
 
@@ -50,7 +50,7 @@ export class PreviewDisclosure {
     made: { object: KubeObject; faults: readonly string[] },
   ): Promise<boolean> {
     if (!at.fact.customized || !this.#hasAnnotations(at.location)) return true
-    const { object: without, faults } = await this.#asked.customize(at, object)
+    const { object: without, faults } = await this.#requested.customize(at, object)
     return equalJson(without, made.object) && equalJson(faults, made.faults)
   }
 

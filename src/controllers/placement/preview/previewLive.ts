@@ -10,7 +10,7 @@ import {
   type LiveAnswer,
   type LiveAsker,
   MAX_LIVE_CLUSTERS,
-  type Unasked,
+  type Unanswered,
 } from '../../../placement/desks/liveObjects.ts'
 import type { LiveWish, PreviewAction } from '../../../placement/desks/placementPreview.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
@@ -24,7 +24,7 @@ export interface PreviewLiveDeps {
   mailbox: (name: string) => Pick<Mailbox, 'space' | 'synced' | 'copies' | 'ownerOf'> | undefined
 }
 
-export interface AskedLive {
+export interface LiveRequest {
   readonly space: string
   readonly fact: ObjectFact
   readonly object: KubeObject
@@ -68,7 +68,7 @@ export class PreviewLive {
     this.#work = work
   }
 
-  async find(live: AskedLive, findings: Finding): Promise<void> {
+  async find(live: LiveRequest, findings: Finding): Promise<void> {
     const { locations } = this.#wish
     const wanted = [...live.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
     const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(live, mailbox, way)))
@@ -79,18 +79,18 @@ export class PreviewLive {
     }
   }
 
-  async #ask(live: AskedLive, name: string, way: Destination): Promise<Found> {
+  async #ask(live: LiveRequest, name: string, way: Destination): Promise<Found> {
     const { space, fact, object } = live
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.synced || !mailbox.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space)
       return { action: 'Unknown', why: NOT_THERE }
-    if (this.#silent.has(name)) return { action: 'Unknown', why: UNASKED.SilentSyncer }
-    if (this.#left-- <= 0) return { action: 'Unknown', why: NOT_ASKED }
+    if (this.#silent.has(name)) return { action: 'Unknown', why: UNANSWERED.SilentSyncer }
+    if (this.#left-- <= 0) return { action: 'Unknown', why: NOT_REQUESTED }
     const { group, resource } = fact.resource
     const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
     const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
     if (answer === 'SilentSyncer') this.#silent.add(name)
-    if (typeof answer === 'string') return { action: 'Unknown', why: UNASKED[answer] }
+    if (typeof answer === 'string') return { action: 'Unknown', why: UNANSWERED[answer] }
     const { action, why } = MEANINGS[answer.state]
     if (answer.state !== 'differs') return { action, why: why && { ...why, message: wordsOf(why, answer) } }
     if (!(await live.shows(name, way))) return { action, why: HIDDEN }
@@ -143,7 +143,7 @@ const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewA
 }
 
 const STANDS = 'what it last reported stands'
-const UNASKED: Readonly<Record<Unasked, Reason>> = {
+const UNANSWERED: Readonly<Record<Unanswered, Reason>> = {
   NoSyncer: { reason: 'NoSyncer', message: `the cluster was not read, for no syncer of it is connected; ${STANDS}` },
   SilentSyncer: {
     reason: 'SilentSyncer',
@@ -154,7 +154,7 @@ const UNASKED: Readonly<Record<Unasked, Reason>> = {
     message: `the cluster was not read, for too many questions wait; ${STANDS}; try again`,
   },
 }
-const NOT_ASKED: Reason = {
+const NOT_REQUESTED: Reason = {
   reason: 'NotAsked',
   message: `no more than ${MAX_LIVE_CLUSTERS} clusters are read for one question; ${STANDS}`,
 }

@@ -32,13 +32,13 @@ export function* movesOf(
   placements: ReadonlyMap<string, ImaginedPlacement>,
   { workload }: Stored,
 ): Steps<Moves> {
-  const asked = new Set(objects.map(keyOf))
+  const requested = new Set(objects.map(keyOf))
   const moved = new Map<string, ObjectFact>()
   const counts = new Map<PreviewedObject, number>()
   const movers = new Set<string>()
   const move = (by: PreviewedObject, key: string): boolean => {
     const fact = workload.get(key)
-    if (!fact || asked.has(key)) return false
+    if (!fact || requested.has(key)) return false
     counts.set(by, (counts.get(by) ?? 0) + 1)
     if (moved.size < MAX_PREVIEW_MOVED) moved.set(key, fact)
     return true

@@ -36,7 +36,7 @@ export async function previewStages(
 ): Promise<RolloutPreview[]> {
   const { request, moves } = scene
   const { space, mayGet, work } = request
-  const asked = new Set(request.objects.filter(({ resource }) => isPlacement(resource)).map(nameOf))
+  const requested = new Set(request.objects.filter(({ resource }) => isPlacement(resource)).map(nameOf))
   const rollouts: RolloutPreview[] = []
   for (const name of [...editedIn(scene, previews)].sort()) {
     const imagined = moves.placements.get(name)
@@ -44,7 +44,7 @@ export async function previewStages(
     const pinned = deps.rollouts.of(space, name)?.pinned
     if (!isStaged(written) && pinned === undefined) continue
     // its strategy is for those who may get it
-    if (!asked.has(name) && !(await mayGet?.(EDGE_PLACEMENTS, { namespace: '', name }))) continue
+    if (!requested.has(name) && !(await mayGet?.(EDGE_PLACEMENTS, { namespace: '', name }))) continue
     const { strategy } = readStrategy(written)
     const ways = imagined ? imagined.ways : deps.join.waysOf(space, name)
     if (!strategy || !ways) continue

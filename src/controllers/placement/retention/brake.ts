@@ -155,11 +155,11 @@ export class Brake {
     if (!this.#looking && !this.#list.known(space)?.isDeparting(placement)) return
     const ledger = this.#list.ledger(space)
     ledger.lose(placement, what)
-    if (ledger.isAsked) return
-    ledger.isAsked = true
+    if (ledger.isScheduled) return
+    ledger.isScheduled = true
     // behind all that this turn of the loop names
     queueMicrotask(() => {
-      ledger.isAsked = false
+      ledger.isScheduled = false
       this.#deps.ask(space)
     })
   }

@@ -74,7 +74,7 @@ export class BrakeLedger {
   /** Mailboxes that were not open when the space lost something there: what they hold then is looked at when they are. */
   readonly unseen = new Set<string>()
   /** A judgement is scheduled in this turn of the loop. */
-  isAsked = false
+  isScheduled = false
   /** Latest removals by copy: a copy counts once. */
   readonly #gone = new Map<string, { readonly atMs: number; readonly mailbox: string; readonly key: string }>()
 

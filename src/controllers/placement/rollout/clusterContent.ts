@@ -16,7 +16,7 @@ export interface ClusterContentDeps extends SpaceClusterDeps {
 export interface ClusterContent {
   readonly content: ContentState
   /** No report of its syncer came in this run: it may be silent, or about to report. */
-  readonly isUnheard?: true
+  readonly isUnreported?: true
   /** Silent, paused or leaving. */
   readonly isAway: boolean
   /** It is away since nothing comes from it. */
@@ -69,7 +69,7 @@ export function clusterAway(deps: ClusterContentDeps, mailbox: string): ClusterC
   if (deps.isLeaving(mailbox) || deps.pauses.locationOf(mailbox) !== undefined) return AWAY
   const known = deps.mailbox(mailbox)
   const outcome = known && deps.outcome(known.space)
-  if (outcome === undefined || outcome === UNREPORTED) return { ...SILENT, isUnheard: true }
+  if (outcome === undefined || outcome === UNREPORTED) return { ...SILENT, isUnreported: true }
   return outcome.live && !outcome.unreachable ? undefined : SILENT
 }
 

@@ -14,11 +14,11 @@ export interface ClusterPresenceDeps {
 export class ClusterPresence {
   readonly #deps: ClusterPresenceDeps
   /** Clusters without a report are silent from then on. */
-  readonly #heardAtMs: number
+  readonly #silentAtMs: number
 
   constructor(deps: ClusterPresenceDeps) {
     this.#deps = deps
-    this.#heardAtMs = steadyMs(deps.clock) + OUTCOME_SILENCE_MS
+    this.#silentAtMs = steadyMs(deps.clock) + OUTCOME_SILENCE_MS
   }
 
   /** Whether a cluster would be passed over. */
@@ -29,11 +29,11 @@ export class ClusterPresence {
   /** Whether it is not known yet that a cluster is away. */
   isAwaited(mailbox: string): boolean {
     const { away, isSilent } = this.#deps
-    return this.leftMs > 0 && away(mailbox)?.isUnheard === true && !isSilent(mailbox)
+    return this.leftMs > 0 && away(mailbox)?.isUnreported === true && !isSilent(mailbox)
   }
 
   /** For how long clusters are waited for. */
   get leftMs(): number {
-    return Math.max(0, this.#heardAtMs - steadyMs(this.#deps.clock))
+    return Math.max(0, this.#silentAtMs - steadyMs(this.#deps.clock))
   }
 }

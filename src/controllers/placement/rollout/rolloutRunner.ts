@@ -122,12 +122,12 @@ export class RolloutRunner {
     const nowMs = clock.now()
     placement.setOthers(ways.keys())
     const seen = this.#look(placement, before, ways, placement.takeTouched(), nowMs)
-    const asked = {
+    const input = {
       clusters: seen.map(({ facts }) => facts),
       nowMs,
       isPaused: join.spec(space, name)?.isPaused === true,
     }
-    let [rollout, found] = [before, stepOf(before, asked)]
+    let [rollout, found] = [before, stepOf(before, input)]
     try {
       if (found.start.length > 0) {
         // a pause or a pin counts from when it is written, and its event may be on the way
@@ -137,7 +137,7 @@ export class RolloutRunner {
           return 0
         }
         rollout = placement.rollout ?? before
-        found = stepOf(rollout, asked)
+        found = stepOf(rollout, input)
       }
       const { pinned, rows } = placement
       const note = rows.isEmpty(rollout.revision) ? NO_OBJECTS : undefined

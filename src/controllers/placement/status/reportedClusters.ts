@@ -84,7 +84,7 @@ export class ReportedClusters implements ReportedPlaces {
     return {
       location,
       mailbox: id,
-      uses: kind => placed(kind).has(name) || share?.askedForKind(kind).includes(space) === true,
+      uses: kind => placed(kind).has(name) || share?.requestedForKind(kind).includes(space) === true,
       silentSince: this.#deps.marks.silentSince(name),
       isMarked: () => this.#deps.marks.isAny(name),
       marks: key => this.#deps.marks.of(name, space, key),

@@ -121,9 +121,9 @@ export class CarriedItems implements ItemSource {
     for (const name of this.#deps.mailboxes.keys()) {
       const granted = memo((root: string) => this.#granted(name, root))
       for (const key of this.#deps.mailbox(name)?.carried.keys() ?? []) {
-        const isAsked = this.#isAsked(name, key, granted)
-        yield isAsked ? `${name} ${key}` : undefined
-        if (isAsked && --left === 0) return
+        const isRequested = this.#isRequested(name, key, granted)
+        yield isRequested ? `${name} ${key}` : undefined
+        if (isRequested && --left === 0) return
       }
     }
   }
@@ -134,7 +134,7 @@ export class CarriedItems implements ItemSource {
     const [name, key] = [id.slice(0, blank), id.slice(blank + 1)]
     const box = mailbox(name)
     const carried = box?.carried.get(key)
-    if (!box || !carried || !this.#isAsked(name, key, root => this.#granted(name, root))) return undefined
+    if (!box || !carried || !this.#isRequested(name, key, root => this.#granted(name, root))) return undefined
     if (!known && count >= MAX_CARRIED_ITEMS) return undefined
     const origin = { cluster: labelOf(name), object: describeObject(parseObjectKey(key)) }
     if (isStale(name)) return staleItem(origin)
@@ -158,15 +158,15 @@ export class CarriedItems implements ItemSource {
   }
 
   /** @param granted kinds that belong to the placement by a copy */
-  #isAsked(name: string, key: string, granted: (root: string) => readonly string[]): boolean {
+  #isRequested(name: string, key: string, granted: (root: string) => readonly string[]): boolean {
     const { space, tests, mailboxes, mailbox } = this.#deps
     const box = mailbox(name)
     if (!box || !mailboxes.has(name)) return false
     const { group, resource, namespace, name: objectName } = parseObjectKey(key)
     const object = { resource: { group, resource }, namespace, name: objectName }
-    if (upsyncs(tests.upsync, object) && box.share?.askedBy(object).includes(space)) return true
-    const { root, askedBy } = box.carried.get(key) ?? {}
-    if (!tests.associated || root === undefined || !askedBy?.split(',').includes(space)) return false
+    if (upsyncs(tests.upsync, object) && box.share?.requestedBy(object).includes(space)) return true
+    const { root, requestedBy } = box.carried.get(key) ?? {}
+    if (!tests.associated || root === undefined || !requestedBy?.split(',').includes(space)) return false
     return isAssociable(object.resource) && matchesKinds(granted(root), object.resource)
   }
 

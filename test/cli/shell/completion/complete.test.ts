@@ -5,10 +5,10 @@ import t from 'tap'
 import { KUBESTELLAR } from '../../../../src/cli/kubestellar/program.ts'
 import { main, orreryProgram } from '../../../../src/cli/orrery/main.ts'
 import {
-  type Asked,
   complete,
   completionText,
   FILES,
+  type NameQuery,
   NOTHING_ELSE,
 } from '../../../../src/cli/shell/completion/complete.ts'
 import { completionScript, SHELLS } from '../../../../src/cli/shell/completion/scripts.ts'
@@ -24,16 +24,16 @@ const PROGRAMS = {
 }
 
 async function completed(program: keyof typeof PROGRAMS, line: string) {
-  const asked: Asked[] = []
+  const queries: NameQuery[] = []
   const { candidates, directive } = await complete(PROGRAMS[program], line.split(' '), async what => {
-    asked.push(what)
+    queries.push(what)
     return [{ value: 'root:imw1' }, { value: 'root:wmw1' }, { value: 'florin' }]
   })
-  return { values: candidates.map(({ value }) => value), directive, asked }
+  return { values: candidates.map(({ value }) => value), directive, queries }
 }
 
 t.test('commands, flags and choices stand in the description of the program', async t => {
-  t.match(await completed('orrery', 'st'), { values: ['start', 'store'], directive: NOTHING_ELSE, asked: [] })
+  t.match(await completed('orrery', 'st'), { values: ['start', 'store'], directive: NOTHING_ELSE, queries: [] })
   t.match(await completed('orrery', 'store ver'), { values: ['verify'] })
   t.match(await completed('orrery', 'start --log-'), { values: ['--log-level', '--log-format'] })
   t.match(await completed('orrery', 'start --storage '), { values: ['level', 'etcd'] })
@@ -46,16 +46,16 @@ t.test('commands, flags and choices stand in the description of the program', as
 
 t.test('names of spaces and clusters are asked for where they stand', async t => {
   const space = (word: string) => [{ what: 'space', word }]
-  t.match(await completed('ws', 'root:i'), { values: ['root:imw1'], asked: space('root:i') })
+  t.match(await completed('ws', 'root:i'), { values: ['root:imw1'], queries: space('root:i') })
   t.match((await completed('ws', '')).values, ['use', 'current', 'create', 'delete'], 'beside the commands')
-  t.match(await completed('ws', 'delete --yes root:w'), { values: ['root:wmw1'], asked: space('root:w') })
-  t.match(await completed('kubestellar', 'ungrant --imw root:'), { asked: space('root:') })
+  t.match(await completed('ws', 'delete --yes root:w'), { values: ['root:wmw1'], queries: space('root:w') })
+  t.match(await completed('kubestellar', 'ungrant --imw root:'), { queries: space('root:') })
   t.match(await completed('kubestellar', 'ungrant --imw=root:i'), { values: ['--imw=root:imw1'] })
   t.match(await completed('kubestellar', 'syncer revoke --imw root:imw1 f'), {
     values: ['florin'],
-    asked: [{ what: 'synctarget', word: 'f', given: { imw: 'root:imw1' } }],
+    queries: [{ what: 'synctarget', word: 'f', given: { imw: 'root:imw1' } }],
   })
-  t.match(await completed('kubestellar', 'why deployment/web --cluster '), { asked: [{ what: 'location' }] })
+  t.match(await completed('kubestellar', 'why deployment/web --cluster '), { queries: [{ what: 'location' }] })
 })
 
 t.test('kubectl and the shells read it as they read that of others', async t => {

@@ -100,15 +100,15 @@ t.test('an object that was carried up says which spaces asked for it, and the re
   await carry('other', { 'edge.kubestellar.io/upsynced-for': 'wds1' })
   await server.in(florin).create(MAPS, configMap('plain', {}))
   await server.quiet()
-  const askedBy = (name: string) =>
+  const requestedBy = (name: string) =>
     server.peek(florin, MAPS, name, 'commonstuff')!.metadata.annotations!['edge.kubestellar.io/upsynced-for']
-  t.equal(askedBy('report'), 'wds1,wds2')
-  t.equal(askedBy('other'), 'wds2', 'whatever it said of itself')
-  t.equal(askedBy('plain'), undefined)
+  t.equal(requestedBy('report'), 'wds1,wds2')
+  t.equal(requestedBy('other'), 'wds2', 'whatever it said of itself')
+  t.equal(requestedBy('plain'), undefined)
   await other.delete(EDGE_PLACEMENTS, { name: 'ep' })
   await server.quiet()
-  t.equal(askedBy('report'), 'wds1')
-  t.equal(askedBy('other'), undefined)
+  t.equal(requestedBy('report'), 'wds1')
+  t.equal(requestedBy('other'), undefined)
   const writes = server.writes.length
   await restart(async () => {})
   await server.quiet()

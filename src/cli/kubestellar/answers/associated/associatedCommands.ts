@@ -80,8 +80,8 @@ async function ask(
   args: readonly string[],
   isMeant: NonNullable<Parameters<typeof associatedObjects>[2]['isMeant']>,
 ): Promise<AssociatedAnswer> {
-  const answer = await withSpace(options, terminal, asked =>
-    associatedObjects(asked, args, { cluster: options.cluster, isMeant }),
+  const answer = await withSpace(options, terminal, scope =>
+    associatedObjects(scope, args, { cluster: options.cluster, isMeant }),
   )
   for (const why of answer.unknown) terminal.err(`Warning: ${why}`)
   return answer

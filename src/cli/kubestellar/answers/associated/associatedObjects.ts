@@ -15,9 +15,9 @@ import { type HealthVerdict, healthOf } from '../../../../placement/outcome/heal
 import { objectKey } from '../../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import type { Asked } from '../answerSession.ts'
-import { nameOfObject, parseAsked, resolveKind } from '../askedObject.ts'
+import type { Scope } from '../answerSession.ts'
 import { known } from '../known.ts'
+import { nameOfObject, parseObjectArgument, resolveKind } from '../objectArgument.ts'
 
 /** An object of a cluster, as it was reported. */
 export interface AssociatedObject {
@@ -50,15 +50,15 @@ export interface AssociatedAnswer {
  * @throws CommandError where no placement of the space asks for associated objects, or there is no such object or location
  */
 export async function associatedObjects(
-  asked: Asked,
+  scope: Scope,
   args: readonly string[],
   options: { cluster?: string | undefined; isMeant?: (kind: DiscoveredResource) => boolean },
 ): Promise<AssociatedAnswer> {
-  const { session, space, path } = asked
-  const { kind, name } = parseAsked(args)
+  const { session, space, path } = scope
+  const { kind, name } = parseObjectArgument(args)
   const resource = resolveKind(kind, await space.discover())
-  const namespace = resource.namespaced ? asked.namespace : ''
-  const patterns = await askedKinds(space)
+  const namespace = resource.namespaced ? scope.namespace : ''
+  const patterns = await requestedKinds(space)
   if (patterns.length === 0)
     throw new CommandError(
       `no EdgePlacement of ${path} asks for objects that clusters make; name their kinds in spec.associated.kinds of one`,
@@ -72,10 +72,10 @@ export async function associatedObjects(
         (options.isMeant?.(each) ?? true) &&
         each.verbs.includes('list'),
     )
-    const scope = namespace === '' ? {} : { namespace }
+    const within = namespace === '' ? {} : { namespace }
     const [roots, ...lists] = await Promise.all([
-      known(view, resource, { ...scope, fieldSelector: `metadata.name=${name}` }),
-      ...kinds.map(each => known(view, each, scope)),
+      known(view, resource, { ...within, fieldSelector: `metadata.name=${name}` }),
+      ...kinds.map(each => known(view, each, within)),
     ])
     const root = objectKey(resource, namespace, name)
     const found = kinds.flatMap((each, i) =>
@@ -94,7 +94,7 @@ export async function associatedObjects(
 }
 
 /** Patterns of all placements of a space. */
-async function askedKinds(space: SpaceClient): Promise<string[]> {
+async function requestedKinds(space: SpaceClient): Promise<string[]> {
   const { items } = await known(space, EDGE_PLACEMENTS)
   return items.flatMap(({ spec }) => (isRecord(spec) ? (associatedWish(spec)?.kinds ?? []) : []))
 }

@@ -3,17 +3,17 @@ import { str } from '../../../../apimachinery/fields.ts'
 import { groupResourceName } from '../../../../apimachinery/object.ts'
 import { isEvents } from '../../../../placement/associated/associated.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import type { Asked } from '../answerSession.ts'
+import type { Scope } from '../answerSession.ts'
 import type { WhyAnswer } from '../why/whyAnswer.ts'
 import { type AssociatedCluster, associatedObjects, eventTime } from './associatedObjects.ts'
 
 /** Clusters whose health message ends with the cause; the answer as it was where nothing is reported. */
-export async function namingCauses(answer: WhyAnswer, asked: Asked, args: readonly string[]): Promise<WhyAnswer> {
+export async function namingCauses(answer: WhyAnswer, scope: Scope, args: readonly string[]): Promise<WhyAnswer> {
   if (!answer.clusters.some(({ health }) => health === 'Degraded')) return answer
   const isMeant = (kind: { group: string; resource: string }): boolean =>
     groupResourceName(kind) === 'pods' || isEvents(kind)
   try {
-    const { clusters } = await associatedObjects(asked, args, { isMeant })
+    const { clusters } = await associatedObjects(scope, args, { isMeant })
     return {
       ...answer,
       clusters: answer.clusters.map(one => {

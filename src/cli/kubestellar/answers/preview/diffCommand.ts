@@ -8,9 +8,9 @@ import { CommandError } from '../../../shell/commandError.ts'
 import { ANSWERS_VERSION, Footnotes, type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
-import { nameOfObject } from '../askedObject.ts'
 import type { Clusters } from '../clusters.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from '../exitCodes.ts'
+import { nameOfObject } from '../objectArgument.ts'
 import { clustersIn, why } from '../why/why.ts'
 import type { WhyAnswer, WhyFacts } from '../why/whyAnswer.ts'
 import { Question } from '../why/whyFacts.ts'
@@ -71,18 +71,18 @@ function comparedOf(live: readonly GroupAnswer[] | undefined): string {
 /** Resolves to the exit code. */
 export async function diffCommand(options: DiffOptions, terminal: Terminal, ...args: string[]): Promise<number> {
   return await comparing(() =>
-    withSpace(options, terminal, async asked => {
-      await checkPlaces(asked, terminal)
+    withSpace(options, terminal, async scope => {
+      await checkPlaces(scope, terminal)
       const { revision, cluster, live, output } = options
       if (revision !== undefined) {
         if (cluster !== undefined || live === false)
           throw new CommandError('--revision is about the space: leave out --cluster and --no-live', TROUBLE)
         const { revisionDiff } = await import('../../rollout/revisionDiffCommand.ts')
-        return await revisionDiff(asked, { revision, ...(output && { output }) }, args, terminal)
+        return await revisionDiff(scope, { revision, ...(output && { output }) }, args, terminal)
       }
-      const question = await Question.of(asked, args, options.cluster)
+      const question = await Question.of(scope, args, options.cluster)
       const facts = await question.facts()
-      const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)
+      const answer = diffAnswer(facts, await centerOf(scope, facts, options), options.cluster)
       await printDiff(answer, options.output ?? 'text', terminal)
       return diffExit(answer)
     }),
@@ -98,7 +98,7 @@ const isUnknown = ({ action }: GroupAnswer): boolean => action === 'Unknown'
 
 /** Content on its way, beside the object; the reason where it is unknown. */
 async function centerOf(
-  asked: Parameters<typeof askPreview>[0],
+  scope: Parameters<typeof askPreview>[0],
   facts: WhyFacts,
   { cluster, live = true }: DiffOptions,
 ): Promise<ObjectAnswer | string> {
@@ -108,7 +108,7 @@ async function centerOf(
   const chosen = keys.flatMap(key => clusters.of(key)!.places.map(({ name }) => name))
   const wish = { ...(chosen.length > 0 && { locations: [...new Set(chosen)] }) }
   try {
-    return (await askPreview(asked, [facts.object], live ? wish : undefined)).objects[0]!
+    return (await askPreview(scope, [facts.object], live ? wish : undefined)).objects[0]!
   } catch (error) {
     if (isStatusError(error, 'Forbidden') || error instanceof NoPreviews) return `what is on its way: ${error.message}`
     throw error
@@ -118,9 +118,9 @@ async function centerOf(
 export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, cluster: string | undefined): DiffAnswer {
   const { object, clusters, unknown } = why(facts)
   const known = typeof center === 'string' ? undefined : center
-  const asked = cluster === undefined ? undefined : askedOf(clustersIn(facts), cluster)
-  const groups = (known?.groups ?? []).flatMap(group => asked?.(group) ?? group)
-  const live = known?.live?.flatMap(group => asked?.(group) ?? group)
+  const requested = cluster === undefined ? undefined : requestedPart(clustersIn(facts), cluster)
+  const groups = (known?.groups ?? []).flatMap(group => requested?.(group) ?? group)
+  const live = known?.live?.flatMap(group => requested?.(group) ?? group)
   const apart = clusters.filter(({ state, differences = [] }) => !isDone({ state }) || differences.length > 0)
   const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
   const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
@@ -161,7 +161,7 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
 }
 
 /** Part of a group that concerns the requested clusters. */
-function askedOf(clusters: Clusters, cluster: string): (group: GroupAnswer) => GroupAnswer[] {
+function requestedPart(clusters: Clusters, cluster: string): (group: GroupAnswer) => GroupAnswer[] {
   const keys = clusters.named(cluster)
   return group => {
     const locations = group.locations.filter(

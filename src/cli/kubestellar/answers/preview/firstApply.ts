@@ -10,13 +10,13 @@ import { NAMESPACES } from '../../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../../client/client.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
-import type { AnswerOptions, Asked } from '../answerSession.ts'
+import type { AnswerOptions, Scope } from '../answerSession.ts'
 import { TROUBLE } from '../exitCodes.ts'
 import { applied, whereTo, written } from '../kubectlApply.ts'
 
 /** @param files the arguments by which kubectl finds them. @throws CommandError with kubectl's words */
 export async function firstApply(
-  asked: Asked,
+  scope: Scope,
   files: readonly string[],
   options: AnswerOptions,
   terminal: Terminal,
@@ -26,10 +26,10 @@ export async function firstApply(
   const reading = { ...terminal, input }
   // what cannot be read has its words from the apply
   const found = await written(files, { ...reading, err: () => {} }).catch(() => [])
-  const coming = await comingWith(found, asked.space)
-  const where = whereTo(asked, options)
+  const coming = await comingWith(found, scope.space)
+  const where = whereTo(scope, options)
   if (coming.namespaces.size === 0 && coming.kinds.size === 0) return await applied([...files, ...where], reading)
-  const { here, later, second } = divided(found, coming, asked.namespace)
+  const { here, later, second } = divided(found, coming, scope.namespace)
   const other = later.find(
     ({ metadata: { namespace } }) =>
       options.namespace !== undefined && namespace !== undefined && namespace !== options.namespace,

@@ -4,9 +4,9 @@ import { stringify } from 'yaml'
 import { list, num, objects, str, strings } from '../../../../apimachinery/fields.ts'
 import { isRecord } from '../../../../apimachinery/object.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
-import { nameOfObject } from '../askedObject.ts'
 import type { Clusters } from '../clusters.ts'
 import type { Place } from '../destinations.ts'
+import { nameOfObject } from '../objectArgument.ts'
 
 /** A cluster, and the Location by which it is reached. */
 interface ClusterPlace extends Place {

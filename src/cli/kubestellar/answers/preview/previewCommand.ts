@@ -21,7 +21,7 @@ import {
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
-import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answerSession.ts'
+import { type AnswerOptions, checkPlaces, type Scope, withSpace } from '../answerSession.ts'
 import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'
 import { comparing, previewExit, TOO_MANY_DELETES, TROUBLE } from '../exitCodes.ts'
@@ -46,17 +46,17 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
   return await comparing(async () => {
     if (filename.length === 0)
       throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
-    return await withSpace(options, terminal, async asked => {
-      const closed = await checkPlaces(asked, terminal)
+    return await withSpace(options, terminal, async scope => {
+      const closed = await checkPlaces(scope, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
       const words: string[] = []
       const collecting = { ...terminal, err: (text: string) => void words.push(text) }
-      const would = await firstApply(asked, files, options, collecting).catch(async (error: unknown) => {
+      const would = await firstApply(scope, files, options, collecting).catch(async (error: unknown) => {
         for (const text of words) terminal.err(text)
         // kubectl says nothing of rights where it finds no schemas
-        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, asked))
+        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, scope))
       })
-      const answer = await askPreview(asked, would)
+      const answer = await askPreview(scope, would)
       const format = options.output ?? 'text'
       for (const text of noted(words, answer, format)) terminal.err(text)
       await printPreview(answer, format, terminal)
@@ -83,7 +83,7 @@ function counted(copies: number): string {
 }
 
 /** kubectl names neither the space nor a kind that the author may have meant. */
-async function explained(error: unknown, { space, path }: Asked): Promise<unknown> {
+async function explained(error: unknown, { space, path }: Scope): Promise<unknown> {
   const words = messageOf(error)
   const explanation = (more: string) => new CommandError(`${words}${more}`, TROUBLE, { cause: error })
   const [, kind] = /no matches for kind "([^"]+)"/.exec(words) ?? []
@@ -108,7 +108,7 @@ export class NoPreviews extends CommandError {
 
 /** @throws NoPreviews */
 export async function askPreview(
-  { space }: Pick<Asked, 'space'>,
+  { space }: Pick<Scope, 'space'>,
   would: readonly KubeObject[],
   live?: LiveWish,
 ): Promise<PreviewAnswer> {
@@ -132,7 +132,9 @@ export async function askPreview(
       const answers = objects(status, 'objects')
       rollouts.push(...objects(status, 'rollouts'))
       documents.push(
-        ...(questions.length === 1 ? answers : oneOfMany(answers, { isFirst: i === 0, asked: some.length, shared })),
+        ...(questions.length === 1
+          ? answers
+          : oneOfMany(answers, { isFirst: i === 0, requested: some.length, shared })),
       )
     } catch (error) {
       if (!isStatusError(error, 'NotFound') || error.details?.name !== undefined) throw error

@@ -25,21 +25,21 @@ export function questionsOf(all: readonly KubeObject[], bounds: Bounds): { quest
 interface Place {
   readonly isFirst: boolean
   /** Objects of the question. */
-  readonly asked: number
+  readonly requested: number
   readonly shared: number
 }
 
 /** Shared objects, and all that they move, are in the first answer, and counted there alone. */
 export function oneOfMany(
   answers: readonly Record<string, unknown>[],
-  { isFirst, asked, shared }: Place,
+  { isFirst, requested, shared }: Place,
 ): Record<string, unknown>[] {
   if (shared === 0) return [...answers]
-  const own = answers.slice(shared, asked)
+  const own = answers.slice(shared, requested)
   return [
     ...(isFirst ? answers.slice(0, shared) : []),
     ...own.map(one => (isFirst || one.operation === 'create' ? one : { ...one, isMoved: true })),
-    ...(isFirst ? answers.slice(asked) : []),
+    ...(isFirst ? answers.slice(requested) : []),
   ]
 }
 

@@ -63,11 +63,11 @@ async function printAllSpaces(options: StatusOptions, terminal: Terminal): Promi
 }
 
 async function printSpace(options: StatusOptions, terminal: Terminal): Promise<number> {
-  return await withSpace(options, terminal, async asked => {
+  return await withSpace(options, terminal, async scope => {
     if (options.namespace !== undefined)
       terminal.err('Note: placements have no namespace: the answer is about the whole space, whatever -n says.')
-    await checkPlaces(asked, terminal)
-    const { space, session } = asked
+    await checkPlaces(scope, terminal)
+    const { space, session } = scope
     const bindings = await known(space, INVENTORY_BINDINGS)
     const paths = [...new Set(bindings.items.map(binding => str(binding, 'spec', 'path')).filter(path => path !== ''))]
     const answer = async (): Promise<StatusAnswer> => {

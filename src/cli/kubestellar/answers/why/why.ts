@@ -5,10 +5,10 @@ import { OBJECT_CONFLICT } from '../../../../placement/outcome/copyState.ts'
 import { statesCounted } from '../../../../placement/outcome/copyStates.ts'
 import type { Matchable } from '../../../../placement/select/placementSpec.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
-import { nameOfObject } from '../askedObject.ts'
 import { Clusters } from '../clusters.ts'
 import { explainDestinations, isPlace, type Place, Places } from '../destinations.ts'
 import type { Known } from '../known.ts'
+import { nameOfObject } from '../objectArgument.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import { explainSelection } from './selection.ts'
 import type { PlacementAnswer, WhyAnswer, WhyFacts } from './whyAnswer.ts'
@@ -108,18 +108,19 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, clusters: Clust
   const own = slices.items.filter(slice => placementOf(slice) === name)
   const { leadsTo, misses, granted } = explainDestinations(placement, own, clusters.places)
   const named = cluster === undefined ? undefined : clusters.named(cluster)
-  const asked = (place: Place): boolean =>
+  const isRequested = (place: Place): boolean =>
     named === undefined || isPlace(place, cluster!) || clusters.at(place).some(key => named.has(key))
-  const stages = facts.staged && stagesOf(name, stagedIn(facts.staged, clusters, asked))
+  const stages = facts.staged && stagesOf(name, stagedIn(facts.staged, clusters, isRequested))
   // the stages say the same
-  const isSaid = ({ type }: Note): boolean => type === 'RolledOut' && stages !== undefined && stages.state !== 'Done'
+  const isInStages = ({ type }: Note): boolean =>
+    type === 'RolledOut' && stages !== undefined && stages.state !== 'Done'
   return {
     name,
     ...selection,
-    notes: notes.filter(note => !isSaid(note)),
+    notes: notes.filter(note => !isInStages(note)),
     ...(stages && { stages }),
-    leadsTo: leadsTo.filter(asked),
-    misses: misses.filter(asked).slice(0, MAX_MISSES),
+    leadsTo: leadsTo.filter(isRequested),
+    misses: misses.filter(isRequested).slice(0, MAX_MISSES),
     leads: leadsTo.length,
     granted,
   }
@@ -128,11 +129,11 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, clusters: Clust
 function stagedIn(
   { rollouts, revisions }: NonNullable<WhyFacts['staged']>,
   { places }: Clusters,
-  asked: (place: Place) => boolean,
+  isRequested: (place: Place) => boolean,
 ): Parameters<typeof stagesOf>[1] {
   const placeOf = (inventory: string, location: string): Place | undefined => {
     const place = places.of(inventory, location)
-    return asked(place) ? place : undefined
+    return isRequested(place) ? place : undefined
   }
   return { rollouts: rollouts.items, revisions: revisions.items, placeOf }
 }

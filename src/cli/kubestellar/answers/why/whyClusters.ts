@@ -20,17 +20,17 @@ export function clustersOf(
     for (const key of new Set(leadsTo.flatMap(place => clusters.at(place))))
       wanted.set(key, [...(wanted.get(key) ?? []), name])
   }
-  const asked = cluster === undefined ? undefined : clusters.named(cluster)
+  const requested = cluster === undefined ? undefined : clusters.named(cluster)
   for (const object of workStatuses.items) {
     const one = readWorkStatus(object)
     const where = whereaboutsOf(object)
     const key = where ? clusters.keyOf(where) : one.location
-    const isAsked = (): boolean =>
+    const isRequested = (): boolean =>
       one.location === cluster || (where && isPlace(clusters.places.of(where.inventory, where.location), cluster!))!
-    if (asked === undefined || asked.has(key) || isAsked()) states.set(key, one)
+    if (requested === undefined || requested.has(key) || isRequested()) states.set(key, one)
   }
   for (const [key, by] of travels ? wanted : []) {
-    if (states.has(key) || asked?.has(key) === false) continue
+    if (states.has(key) || requested?.has(key) === false) continue
     const known = clusters.of(key)!
     const state = workStatuses.unknown === undefined ? PROJECTING : stateByPlacement(facts, by, clusters, key)
     states.set(key, { location: known.label, placements: by, ...state })

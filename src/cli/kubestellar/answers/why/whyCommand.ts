@@ -21,25 +21,25 @@ interface WhyOptions extends AnswerOptions {
 }
 
 export async function whyCommand(options: WhyOptions, terminal: Terminal, ...args: string[]): Promise<void> {
-  await withSpace(options, terminal, async asked => {
-    await checkPlaces(asked, terminal)
+  await withSpace(options, terminal, async scope => {
+    await checkPlaces(scope, terminal)
     const { at, cluster, output } = options
     if (at !== undefined) {
       if (options.watch) throw new CommandError('a revision stays as it is: leave out --watch or --at')
       const { whyAt } = await import('../../rollout/whyAtCommand.ts')
-      return await whyAt(asked, { at, cluster, output }, args, terminal)
+      return await whyAt(scope, { at, cluster, output }, args, terminal)
     }
-    const question = await Question.of(asked, args, options.cluster)
+    const question = await Question.of(scope, args, options.cluster)
     const answer = async () => {
-      const explained = await namingCauses(why(await question.stagedFacts()), asked, args)
-      return await namingOwners(explained, asked.session.client)
+      const explained = await namingCauses(why(await question.stagedFacts()), scope, args)
+      return await namingOwners(explained, scope.session.client)
     }
     const print = (answer: WhyAnswer) => printWhy(answer, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
     await followAnswers({
       clock: systemClock,
       random: Math.random,
-      space: asked.space,
+      space: scope.space,
       watched: question.watched,
       answer,
       print,

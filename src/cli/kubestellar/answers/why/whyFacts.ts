@@ -18,11 +18,11 @@ import {
   WORK_STATUSES,
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import type { Asked } from '../answerSession.ts'
-import { nameOfObject, parseAsked, resolveKind } from '../askedObject.ts'
+import type { Scope } from '../answerSession.ts'
 import { isPlace } from '../destinations.ts'
 import type { Watched } from '../followAnswers.ts'
 import { known, knownSome } from '../known.ts'
+import { nameOfObject, parseObjectArgument, resolveKind } from '../objectArgument.ts'
 import { readWorkStatus } from '../workStatus.ts'
 import { clustersIn, matchableOf } from './why.ts'
 import type { WhyFacts } from './whyAnswer.ts'
@@ -33,32 +33,32 @@ const LOOKED_AT = 500
 /** One object, as somebody asks about it. */
 export class Question {
   readonly resource: DiscoveredResource
-  readonly #asked: Asked
+  readonly #scope: Scope
   readonly #resources: readonly DiscoveredResource[]
   readonly #named: Named
   readonly #cluster: string | undefined
 
-  private constructor(asked: Asked, { resource, resources, named, cluster }: Understood) {
+  private constructor(scope: Scope, { resource, resources, named, cluster }: Understood) {
     this.resource = resource
-    this.#asked = asked
+    this.#scope = scope
     this.#resources = resources
     this.#named = named
     this.#cluster = cluster
   }
 
   /** @throws CommandError where there is no such kind, with names that are like it */
-  static async of(asked: Asked, args: readonly string[], cluster: string | undefined): Promise<Question> {
-    const { kind, name } = parseAsked(args)
-    const resources = await asked.space.discover()
+  static async of(scope: Scope, args: readonly string[], cluster: string | undefined): Promise<Question> {
+    const { kind, name } = parseObjectArgument(args)
+    const resources = await scope.space.discover()
     const resource = resolveKind(kind, resources)
-    const named = { namespace: resource.namespaced ? asked.namespace : '', name }
-    return new Question(asked, { resource, resources, named, cluster })
+    const named = { namespace: resource.namespaced ? scope.namespace : '', name }
+    return new Question(scope, { resource, resources, named, cluster })
   }
 
   /** @throws CommandError where there is no such object, or no such location */
   async facts(): Promise<WhyFacts> {
-    const object = await find(this.#asked, this.resource, this.#named)
-    return await gather(this.#asked, {
+    const object = await find(this.#scope, this.resource, this.#named)
+    return await gather(this.#scope, {
       resource: this.resource,
       object,
       resources: this.#resources,
@@ -71,7 +71,7 @@ export class Question {
     const facts = await this.facts()
     const isAny = facts.placements.items.some(({ spec }) => at(spec, 'rolloutStrategy') !== undefined)
     if (!isAny) return facts
-    const { space } = this.#asked
+    const { space } = this.#scope
     const [rollouts, revisions] = await Promise.all([
       known(space, PLACEMENT_ROLLOUTS),
       known(space, PLACEMENT_REVISIONS),
@@ -98,11 +98,11 @@ interface Named {
 }
 
 function watchedOf(resource: DiscoveredResource, { namespace, name }: Named) {
-  const scope = namespace === '' ? {} : { namespace }
+  const within = namespace === '' ? {} : { namespace }
   return [
-    { resource, fieldSelector: `metadata.name=${name}`, ...scope },
+    { resource, fieldSelector: `metadata.name=${name}`, ...within },
     ...[EDGE_PLACEMENTS, SLICES, GRANTED_LOCATIONS].map(each => ({ resource: each })),
-    { resource: workStatusesFor(namespace), fieldSelector: selectorFor(resource, name), ...scope },
+    { resource: workStatusesFor(namespace), fieldSelector: selectorFor(resource, name), ...within },
   ]
 }
 
@@ -116,7 +116,7 @@ function selectorFor({ group, resource }: DiscoveredResource, name: string): str
 
 /** @throws CommandError with what there is of that name elsewhere, or of names like it */
 async function find(
-  { space, path }: Asked,
+  { space, path }: Scope,
   resource: DiscoveredResource,
   { namespace, name }: Named,
 ): Promise<KubeObject> {
@@ -139,8 +139,8 @@ async function stayingIn(
   { namespace, name }: Named,
 ): Promise<string> {
   const fieldSelector = selectorFor(resource, name)
-  const scope = namespace === '' ? {} : { namespace }
-  const { items } = await known(space, workStatusesFor(namespace), { ...scope, fieldSelector })
+  const within = namespace === '' ? {} : { namespace }
+  const { items } = await known(space, workStatusesFor(namespace), { ...within, fieldSelector })
   const [first, ...others] = items.map(readWorkStatus)
   if (!first) return ''
   const more =
@@ -171,7 +171,7 @@ interface Found {
 type Shared = Pick<WhyFacts, 'placements' | 'slices' | 'granted' | 'bindings'>
 
 /** Common facts for all objects of a space. */
-export async function sharedFacts({ space }: Pick<Asked, 'space'>): Promise<Shared> {
+export async function sharedFacts({ space }: Pick<Scope, 'space'>): Promise<Shared> {
   const [placements, slices, granted, bindings] = await Promise.all([
     known(space, EDGE_PLACEMENTS),
     known(space, SLICES),
@@ -182,14 +182,14 @@ export async function sharedFacts({ space }: Pick<Asked, 'space'>): Promise<Shar
 }
 
 /** @throws CommandError where no location or cluster has the requested name */
-export async function gather(asked: Asked, found: Found, some?: Shared): Promise<WhyFacts> {
+export async function gather(scope: Scope, found: Found, some?: Shared): Promise<WhyFacts> {
   const { resource, object, resources, cluster } = found
-  const { space, path } = asked
+  const { space, path } = scope
   const { name = '', namespace = '' } = object.metadata
-  const scope = namespace === '' ? {} : { namespace }
+  const within = namespace === '' ? {} : { namespace }
   const [shared, workStatuses, namespaceLabels, defined] = await Promise.all([
-    some ?? sharedFacts(asked),
-    known(space, workStatusesFor(namespace), { ...scope, fieldSelector: selectorFor(resource, name) }),
+    some ?? sharedFacts(scope),
+    known(space, workStatusesFor(namespace), { ...within, fieldSelector: selectorFor(resource, name) }),
     labelsOf(space, namespace),
     definedObjects(space, definedBy(resource, object), resources),
   ])

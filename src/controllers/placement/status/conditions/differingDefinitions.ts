@@ -35,7 +35,7 @@ export function differingDefinitions(
     const { definitions = [], share } = mailbox(name) ?? {}
     isAllKnown &&= share !== undefined
     for (const [definition, { kind, digest }] of definitions) {
-      if (!upsyncsKind(spec.upsyncTests, kind) || !share?.askedForKind(kind).includes(space)) continue
+      if (!upsyncsKind(spec.upsyncTests, kind) || !share?.requestedForKind(kind).includes(space)) continue
       const byDigest = found.get(definition) ?? new Map<string, string[]>()
       found.set(definition, byDigest.set(digest, [...(byDigest.get(digest) ?? []), label]))
     }

@@ -23,18 +23,18 @@ export function rolloutCondition(
   if (!report) return { type, status: 'True', reason: NOT_STAGED, message: '' }
   const { state, reason, message, revision, isDirty, pinned } = report
   const at = `revision ${revision}`
-  const said = message === '' ? at : `${at}: ${message}`
+  const shown = message === '' ? at : `${at}: ${message}`
   if (isDirty && (ENDED.has(state) || (state === DONE && pinned === undefined))) {
     if (isDirty === 'unknown') return undefined
     const next = 'its edits make a revision once there are no more of them for a while'
-    return { type, status: 'False', reason: EDITS_PENDING, message: `${said}; ${next}` }
+    return { type, status: 'False', reason: EDITS_PENDING, message: `${shown}; ${next}` }
   }
-  if (state !== DONE) return { type, status: 'False', reason: reason || state, message: said }
+  if (state !== DONE) return { type, status: 'False', reason: reason || state, message: shown }
   if (pinned !== undefined) {
     const remedy = `kubectl kubestellar rollout unpin ${name} lets later edits come to the clusters`
     return { type, status: 'False', reason: PINNED, message: `${at} is pinned; ${remedy}` }
   }
-  return { type, status: 'True', reason: DONE, message: said }
+  return { type, status: 'True', reason: DONE, message: shown }
 }
 
 /** By the reason to which the condition turns, the reason of the Event. Absent: it is no news. */

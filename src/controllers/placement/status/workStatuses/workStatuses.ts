@@ -76,11 +76,12 @@ export class WorkStatuses implements Answerer {
 
   async row(space: string, { namespace, name }: AnswerName): Promise<AnswerRow | undefined> {
     requireKnown(this.#deps.isKnown(space))
-    const asked = splitWorkStatusName(namespace, name)
-    const location = asked && (this.#deps.locations.of(space).byLabel.get(asked.label) ?? this.#former(space, asked))
-    if (!asked || !location || (namespace !== '') !== this.#isNamespaced) return undefined
+    const requested = splitWorkStatusName(namespace, name)
+    const location =
+      requested && (this.#deps.locations.of(space).byLabel.get(requested.label) ?? this.#former(space, requested))
+    if (!requested || !location || (namespace !== '') !== this.#isNamespaced) return undefined
     const kinds = await this.#deps.kinds.of(space)
-    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, asked.key, {
+    return this.#rowOf(new SpaceCluster(this.#deps.clusters, space, location.mailbox), location, requested.key, {
       kinds,
       fixed: NOTHING,
     })

@@ -36,11 +36,11 @@ t.test('Namespaces, definitions and placements are part of each question', async
 
 t.test('answers about what is shared count once, and of what it moves none twice', async t => {
   const answers = ['N', 'a', 'b', 'moved'].map((name, i) => ({ name, operation: i === 1 ? 'create' : 'update' }))
-  const place = { isFirst: true, asked: 3, shared: 1 }
+  const place = { isFirst: true, requested: 3, shared: 1 }
   t.same(oneOfMany(answers, place), answers)
   t.same(oneOfMany(answers, { ...place, isFirst: false }), [
     { name: 'a', operation: 'create' },
     { name: 'b', operation: 'update', isMoved: true },
   ])
-  t.same(oneOfMany(answers, { isFirst: false, asked: 3, shared: 0 }), answers)
+  t.same(oneOfMany(answers, { isFirst: false, requested: 3, shared: 0 }), answers)
 })

@@ -8,7 +8,7 @@ import { compileUpsync } from '../../../../../src/placement/select/placementSpec
 const KIND = { group: 'wgpolicyk8s.io', resource: 'policyreports' }
 const NAME = 'policyreports.wgpolicyk8s.io'
 const SETS = [{ apiGroup: KIND.group, resources: ['*'], namespaces: ['*'], names: ['*'] }]
-const SHARE = { digest: 'new', sets: [], crowded: [], askedForKind: () => ['a'], askedBy: () => ['a'] }
+const SHARE = { digest: 'new', sets: [], crowded: [], requestedForKind: () => ['a'], requestedBy: () => ['a'] }
 
 /** A placement's finding on two clusters, by the digest of each one's definition; `undefined`: the mailbox has no share yet. */
 function found(oslo: string, rome: string | undefined) {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { nearest } from '../../../../src/apimachinery/nearest.ts'
-import { parseAsked, resolveKind } from '../../../../src/cli/kubestellar/answers/askedObject.ts'
+import { parseObjectArgument, resolveKind } from '../../../../src/cli/kubestellar/answers/objectArgument.ts'
 import type { DiscoveredResource } from '../../../../src/client/client.ts'
 
 const one = (group: string, resource: string, kind: string, shortNames: string[] = []): DiscoveredResource => ({
@@ -22,12 +22,12 @@ const SERVED = [
 ]
 
 t.test('an object is named as for kubectl', async t => {
-  t.same(parseAsked(['deploy/web']), { kind: 'deploy', name: 'web' })
-  t.same(parseAsked(['deploy', 'web']), { kind: 'deploy', name: 'web' })
-  t.same(parseAsked(['clusterrole/system:x/y']), { kind: 'clusterrole', name: 'system:x/y' })
+  t.same(parseObjectArgument(['deploy/web']), { kind: 'deploy', name: 'web' })
+  t.same(parseObjectArgument(['deploy', 'web']), { kind: 'deploy', name: 'web' })
+  t.same(parseObjectArgument(['clusterrole/system:x/y']), { kind: 'clusterrole', name: 'system:x/y' })
   for (const args of [['deploy'], ['deploy/'], ['/web'], ['a', 'b', 'c'], []])
-    t.throws(() => parseAsked(args), /names no object; name one object as KIND\/NAME or KIND NAME/)
-  t.throws(() => parseAsked(['deploy/web', 'deploy/db']), /names more than one object/)
+    t.throws(() => parseObjectArgument(args), /names no object; name one object as KIND\/NAME or KIND NAME/)
+  t.throws(() => parseObjectArgument(['deploy/web', 'deploy/db']), /names more than one object/)
 })
 
 t.test('kinds are found by all their names, and likely ones are named', async t => {

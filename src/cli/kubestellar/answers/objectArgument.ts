@@ -5,7 +5,7 @@ import { type GroupResource, groupResourceName } from '../../../apimachinery/obj
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../shell/commandError.ts'
 
-interface AskedObject {
+interface ObjectArgument {
   /** As it was written: plural, singular, short name or kind, with a group or without. */
   readonly kind: string
   readonly name: string
@@ -14,7 +14,7 @@ interface AskedObject {
 const USAGE = 'name one object as KIND/NAME or KIND NAME, such as deployment/web'
 
 /** @throws CommandError */
-export function parseAsked(args: readonly string[]): AskedObject {
+export function parseObjectArgument(args: readonly string[]): ObjectArgument {
   const [first = '', second, ...more] = args
   const slash = first.indexOf('/')
   if (slash >= 0 && second !== undefined) {
@@ -29,12 +29,12 @@ export function parseAsked(args: readonly string[]): AskedObject {
 }
 
 /** The served kind under a name that people use. @throws CommandError with names that are like it */
-export function resolveKind(asked: string, served: readonly DiscoveredResource[]): DiscoveredResource {
-  const wanted = asked.toLowerCase()
+export function resolveKind(requested: string, served: readonly DiscoveredResource[]): DiscoveredResource {
+  const wanted = requested.toLowerCase()
   const found = served.find(one => callNames(one).includes(wanted)) ?? served.find(one => isQualified(one, wanted))
   if (found) return found
   const names = served.flatMap(one => [...callNames(one), groupResourceName(one)])
-  throw new CommandError(`this space serves no kind called ${JSON.stringify(asked)}${didYouMean(wanted, names)}`)
+  throw new CommandError(`this space serves no kind called ${JSON.stringify(requested)}${didYouMean(wanted, names)}`)
 }
 
 function callNames({ resource, kind, singular, shortNames }: DiscoveredResource): string[] {
