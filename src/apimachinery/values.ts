@@ -128,3 +128,13 @@ function meansNothing(value: unknown): boolean {
   for (const key in value) if (!meansNothing(value[key])) return false
   return true
 }
+
+/** Their order by code units. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The order of pairs by their first, a text. */
+export function compareFirsts(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return compareTexts(a[0], b[0])
+}

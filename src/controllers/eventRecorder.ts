@@ -6,6 +6,7 @@
  * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and
  * none that a webhook of the space delays keeps anything else waiting.
  */
+
 import { createHash } from 'node:crypto'
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
@@ -14,6 +15,7 @@ import { shortened } from '../apimachinery/shortened.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
+import { unlessThere } from '../client/unlessGone.ts'
 import { FIELD_MANAGER } from '../placement/words/names.ts'
 
 export interface RecordedEvent {
@@ -124,16 +126,11 @@ export class EventRecorder {
 
   /** @throws what is no answer of the server */
   async #send(api: SpaceClient, event: SourcedEvent, isNewest: boolean): Promise<Sent> {
-    const sent = await this.#inTime(async () => {
-      try {
-        await api.create(EVENTS, event, { fieldManager: event.source.component })
-        return 'written'
-      } catch (error) {
-        if (isStatusError(error, 'AlreadyExists')) return 'known'
-        throw error
-      }
-    })
-    return sent === 'known' ? await this.#inTime(() => this.#again(api, event, isNewest)) : sent
+    const sent = await this.#inTime(() =>
+      unlessThere(api.create(EVENTS, event, { fieldManager: event.source.component })),
+    )
+    if (sent === undefined) return await this.#inTime(() => this.#again(api, event, isNewest))
+    return sent === 'refused' ? sent : 'written'
   }
 
   /** The result, or `refused` after a refusal or {@link EVENT_PATIENCE_MS}. */

@@ -3,11 +3,12 @@
  * `v:…` (element of a set), and `i:N` (element by index). Made by this file they are canonical: equal means same text.
  * @see https://github.com/kubernetes-sigs/structured-merge-diff
  */
+
 import { isRecord, type Json } from '../object.ts'
 import { Pace } from '../pace.ts'
 import { sortInSteps } from '../sortInSteps.ts'
 import type { Steps } from '../steps.ts'
-import { canonicalJson } from '../values.ts'
+import { canonicalJson, compareTexts } from '../values.ts'
 
 /** Elements of recent names: most recur again and again, and a new element has to be hashed anew. */
 const elements = new Map<string, string>()
@@ -99,10 +100,6 @@ export function* sortElementsInSteps(elements: Iterable<string>): Steps<string[]
   return (yield* sortInSteps(read, compareElements)).map(({ text }) => text)
 }
 const MANY = 512
-
-function compareTexts(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
-}
 
 function isSorted(texts: readonly string[]): boolean {
   for (let i = 1; i < texts.length; i++) if (texts[i - 1]! > texts[i]!) return false

@@ -1,10 +1,11 @@
 /** Content of every space from its birth, and its removal. Both are safe to repeat. */
+
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { unlessThere } from '../../client/unlessGone.ts'
 import { FIRST_NAMESPACES, OWNER_BINDING } from '../../placement/spaces/firstContent.ts'
 import { NATURED_LABEL } from '../../placement/spaces/nature.ts'
 import type { Range, Store } from '../../storage/store.ts'
@@ -146,13 +147,5 @@ export class SpaceContent {
         })),
       )
     }
-  }
-}
-
-async function unlessThere(making: Promise<unknown>): Promise<void> {
-  try {
-    await making
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
   }
 }

@@ -2,11 +2,12 @@
  * Signs approved CertificateSigningRequests of all spaces, for the signers that the server itself is.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
+
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
 import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 
@@ -54,14 +55,8 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
 
 async function reconcile({ client, nature, sign }: CsrControllerOptions, { space, name }: CsrKey): Promise<void> {
   const requests = client.in(space)
-  let request: KubeObject
-  try {
-    request = await requests.get(REQUESTS, { name })
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return
-    throw error
-  }
-  if (!isWaiting(request) || !nature.acts(space, REQUESTS, request)) return
+  const request = await unlessGone(requests.get(REQUESTS, { name }))
+  if (!request || !isWaiting(request) || !nature.acts(space, REQUESTS, request)) return
   const spec = isRecord(request.spec) ? request.spec : {}
   const outcome = await sign({
     space,

@@ -3,10 +3,12 @@
  * let it go. Every decision rests on live reads; what is written is bound to the version that was read.
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
+
 import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import { groupResourceName, type KubeObject, type OwnerReference } from '../../apimachinery/object.ts'
 import { atMost } from '../../client/atMost.ts'
 import type { Client, DeleteOptions } from '../../client/client.ts'
+import { refOf } from '../../client/refOf.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -139,14 +141,14 @@ export class GarbageReconciler {
   }
 
   async #read(ref: StreamedRef): Promise<KubeObject | undefined> {
-    return await unlessGone(this.#client.in(ref.space).get(ref.resource, placeOf(ref)))
+    return await unlessGone(this.#client.in(ref.space).get(ref.resource, refOf(ref)))
   }
 
   /** `undefined` when the object is gone. @throws StatusError Conflict when it changed since it was read */
   async #patch(ref: StreamedRef, read: KubeObject, metadata: object): Promise<KubeObject | undefined> {
     const { uid, resourceVersion } = read.metadata
     const body = { metadata: { uid, resourceVersion, ...metadata } }
-    return await unlessGone(this.#client.in(ref.space).patch(ref.resource, placeOf(ref), 'merge', body))
+    return await unlessGone(this.#client.in(ref.space).patch(ref.resource, refOf(ref), 'merge', body))
   }
 
   async #delete(
@@ -156,12 +158,6 @@ export class GarbageReconciler {
   ): Promise<void> {
     const { uid, resourceVersion } = read.metadata
     const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
-    await unlessGone(
-      this.#client.in(ref.space).delete(ref.resource, placeOf(ref), { propagationPolicy, preconditions }),
-    )
+    await unlessGone(this.#client.in(ref.space).delete(ref.resource, refOf(ref), { propagationPolicy, preconditions }))
   }
-}
-
-function placeOf(ref: StreamedRef): { name: string; namespace?: string } {
-  return ref.namespace === '' ? { name: ref.name } : { name: ref.name, namespace: ref.namespace }
 }

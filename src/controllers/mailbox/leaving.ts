@@ -5,9 +5,8 @@
  * goes, and the SyncTarget after it.
  */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
-import { isStatusError } from '../../apimachinery/errors.ts'
-import { str } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { record, str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -47,7 +46,7 @@ export function policyOf({ spec }: KubeObject): DetachPolicy {
 export function leavingCondition(target: KubeObject, status: unknown, alive: boolean): Condition {
   const { uid = '', annotations } = target.metadata
   const policy = policyOf(target)
-  const report = isRecord(status) && isRecord(status.leaving) ? status.leaving : {}
+  const report = record(status, 'leaving')
   const answers = report.policy === policy
   if (isForced(target))
     return { type: LEAVING, status: 'False', reason: 'Forced', message: 'the syncer is not waited for any more' }
@@ -83,9 +82,6 @@ export async function letGo(inventory: SpaceClient, name: string, mailbox: strin
   const target = await unlessGone(inventory.get(SYNC_TARGETS, { name }))
   if (target?.metadata.uid !== MAILBOX_NAME.exec(mailbox)?.[2] || target === undefined || !isLeaving(target)) return
   const finalizers = target.metadata.finalizers!.filter(each => each !== CLUSTER_FINALIZER)
-  try {
-    await inventory.update(SYNC_TARGETS, { ...target, metadata: { ...target.metadata, finalizers } }, OPTIONS)
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
+  const released = { ...target, metadata: { ...target.metadata, finalizers } }
+  await unlessGone(inventory.update(SYNC_TARGETS, released, OPTIONS))
 }

@@ -4,12 +4,14 @@
  * goes itself once the mailbox is gone. A Workspace is garbage only when its name and its annotation both mark it as a mailbox and its
  * SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { unlessThere } from '../../client/unlessGone.ts'
 import { TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
 import {
   MAILBOX_NAME,
@@ -121,12 +123,8 @@ class MailboxController {
       },
       spec: { type: { name: 'mailbox', path: TYPES_PATH } },
     }
-    try {
-      await this.#client.in(MAILBOX_PARENT).create(WORKSPACES, object, OPTIONS)
-    } catch (error) {
-      // its event is on the way and wakes this key again
-      if (!isStatusError(error, 'AlreadyExists')) throw error
-    }
+    // of one that is there the event is on the way and wakes this key again
+    await unlessThere(this.#client.in(MAILBOX_PARENT).create(WORKSPACES, object, OPTIONS))
   }
 
   async #remove(name: string, { uid }: MailboxFact): Promise<void> {

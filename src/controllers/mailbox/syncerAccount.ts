@@ -1,10 +1,9 @@
 /**
  * The syncer's identity in its mailbox: a ServiceAccount, and nothing else. The server itself decides its rights, not roles.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+import { unlessGone, unlessThere } from '../../client/unlessGone.ts'
 import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
 
 export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -13,10 +12,6 @@ export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1'
 export async function ensureSyncerAccount(api: SpaceClient): Promise<void> {
   const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
   if ((await unlessGone(api.get(SERVICE_ACCOUNTS, ref))) !== undefined) return
-  try {
-    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ref }
-    await api.create(SERVICE_ACCOUNTS, account, { fieldManager: 'mailbox-controller' })
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error
-  }
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ref }
+  await unlessThere(api.create(SERVICE_ACCOUNTS, account, { fieldManager: 'mailbox-controller' }))
 }

@@ -6,7 +6,6 @@
  * `Ready` turns False after a silence. While nothing but time has passed nothing is written.
  */
 import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -18,7 +17,7 @@ import { Controller } from '../../client/controller.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import { Rate } from '../../client/rate.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+import { unlessGone, unlessThere } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { RefusedClaim, RefusedClaims } from '../../placement/desks/refusedClaims.ts'
 import type { OutcomeSource } from '../../placement/outcome/outcome.ts'
@@ -241,11 +240,7 @@ class SyncerLiveness {
       metadata: { name: SYNCER_CONFIG_NAME },
       spec: {},
     }
-    try {
-      await this.#client.in(space).create(SYNCER_CONFIGS, config, OPTIONS)
-    } catch (error) {
-      if (!isStatusError(error, 'AlreadyExists')) throw error
-    }
+    await unlessThere(this.#client.in(space).create(SYNCER_CONFIGS, config, OPTIONS))
   }
 
   /** Copies the SyncTarget's orders to its syncer. */
@@ -293,16 +288,12 @@ class SyncerLiveness {
   async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {
     const api = this.#client.in(mailbox.targetSpace)
     const body = { metadata: { uid: target.metadata.uid }, status }
-    try {
-      const options = { ...OPTIONS, subresource: 'status' }
-      // before the status has it, as no later step would record it; recorded twice it is the same Event
-      await this.#recordOutage(target, mailbox, status)
-      await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
-      this.#logChange(target, mailbox, status)
-    } catch (error) {
-      // Deleted, or made anew under the same name: the mailbox goes with it.
-      if (!isStatusError(error, 'NotFound')) throw error
-    }
+    const options = { ...OPTIONS, subresource: 'status' }
+    // before the status has it, as no later step would record it; recorded twice it is the same Event
+    await this.#recordOutage(target, mailbox, status)
+    // where it was deleted, or made anew under the same name, the mailbox goes with it
+    const written = unlessGone(api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options))
+    if (await written) this.#logChange(target, mailbox, status)
   }
 
   /** In the inventory, for a cluster with earlier reports: an outage, and its end. */

@@ -2,7 +2,7 @@
  * Keeps `status.used` of ResourceQuotas true when objects go or shrink. Admission itself charges additions.
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
+
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -14,6 +14,7 @@ import { type Measured, measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -64,19 +65,14 @@ export class ResourceQuotaReconciler {
     // a charge that came in between makes this a conflict, and the namespace is measured again
     const conflicts: unknown[] = []
     for (let at = 0; at < changes.length; at += TOGETHER) {
-      const some = changes.slice(at, at + TOGETHER).map(quota => writeStatus(client, quota))
-      for (const outcome of await Promise.allSettled(some))
+      const some = changes.slice(at, at + TOGETHER)
+      const writes = some.map(quota => unlessGone(client.update(QUOTAS, quota, { subresource: 'status' })))
+      for (const outcome of await Promise.allSettled(writes))
         if (outcome.status === 'rejected') conflicts.push(outcome.reason)
     }
     if (conflicts.length > 0) throw conflicts[0]
     return { requeueAfterMs: RESYNC_MS }
   }
-}
-
-async function writeStatus(client: SpaceClient, quota: KubeObject): Promise<void> {
-  await client.update(QUOTAS, quota, { subresource: 'status' }).catch(error => {
-    if (!isStatusError(error, 'NotFound')) throw error
-  })
 }
 
 export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaPlace> {

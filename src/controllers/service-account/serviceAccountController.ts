@@ -4,13 +4,13 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { namespaceTrouble } from '../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
-import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+import { unlessGone, unlessThere } from '../../client/unlessGone.ts'
 import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 
 interface NamespaceKey {
@@ -174,8 +174,8 @@ export class ServiceAccountReconciler {
     const found = await unlessGone(client.get(NAMESPACES, { name: namespace }))
     if (!found || !isActive(found)) return
     const { account, ca } = this.#bodiesOf(namespace)
-    await create(client, ACCOUNTS, account)
-    if (await create(client, CONFIG_MAPS, ca)) return
+    await unlessThere(client.create(ACCOUNTS, account, { shared: true }))
+    if (await unlessThere(client.create(CONFIG_MAPS, ca, { shared: true }))) return
     const current = await client.get(CONFIG_MAPS, { namespace, name: CA_CONFIG_MAP })
     if (caOf(current) === this.#caPem) return
     await client.update(CONFIG_MAPS, { ...current, data: ca.data })
@@ -234,17 +234,6 @@ export function caConfigMap(namespace: string, caPem: string): KubeObject {
       annotations: { 'kubernetes.io/description': 'The certificate authorities that vouch for this API server.' },
     },
     data: { 'ca.crt': caPem },
-  }
-}
-
-/** Whether it was created; `false` when it exists already. */
-async function create(client: SpaceClient, resource: GroupVersionResource, object: KubeObject): Promise<boolean> {
-  try {
-    await client.create(resource, object, { shared: true })
-    return true
-  } catch (error) {
-    if (isStatusError(error, 'AlreadyExists')) return false
-    throw error
   }
 }
 

@@ -11,6 +11,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
+import { refOf } from '../../client/refOf.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ControllerRuntime } from '../spacesController.ts'
 import { simulatedStatus } from './workloadStatus.ts'
@@ -66,8 +67,7 @@ export function workloadSimulator(options: ControllerRuntime & { space: string }
 }
 
 async function simulate(api: SpaceClient, key: WorkloadKey, now: Date): Promise<void> {
-  const ref = { name: key.name, ...(key.namespace && { namespace: key.namespace }) }
-  const object = await api.get(key.resource, ref)
+  const object = await api.get(key.resource, refOf(key))
   if (object.metadata.deletionTimestamp !== undefined) return
   if (object.kind === 'Deployment') await ensureReplicaSet(api, object)
   const status = simulatedStatus(object, timestamp(now))

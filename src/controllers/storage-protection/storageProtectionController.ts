@@ -3,10 +3,12 @@
  * finalizer when they were made. A claim is in use while a Pod that has not ended names it, a volume while it is bound.
  * @see https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
+
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient, StreamEvent } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
+import { refOf } from '../../client/refOf.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import { type ControllerRuntime, spacesController } from '../spacesController.ts'
 import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
 
@@ -50,15 +52,9 @@ export function storageProtectionController(runtime: ControllerRuntime): Control
 }
 
 async function reconcile(space: SpaceClient, key: StorageKey, users: ClaimUsers): Promise<void> {
-  const { namespace, name } = key
-  const isClaim = namespace !== ''
+  const isClaim = key.namespace !== ''
   const [resource, finalizer] = isClaim ? [CLAIMS, CLAIM_FINALIZER] : [VOLUMES, VOLUME_FINALIZER]
-  let object: KubeObject | undefined
-  try {
-    object = await space.get(resource, { ...(namespace && { namespace }), name })
-  } catch (error) {
-    if (!isStatusError(error, 'NotFound')) throw error
-  }
+  const object = await unlessGone(space.get(resource, refOf(key)))
   if (object === undefined || !isWaiting(object, finalizer)) return users.release(key)
   const used = isClaim
     ? await users.has(space, key, Number(object.metadata.resourceVersion))

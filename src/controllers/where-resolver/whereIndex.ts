@@ -11,7 +11,7 @@ import { MapOfMaps, MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { compareTexts, equalJson } from '../../apimachinery/values.ts'
 import { coversLocation, type Grant } from '../../placement/consent/grant.ts'
 import { compileSelector, compileSelectors } from '../../placement/select/selectors.ts'
 import { grantedName, mayBeShortened, splitGrantedName } from '../../placement/words/grantedNames.ts'
@@ -376,14 +376,10 @@ function selects(location: Location, target: Target): boolean {
 
 export function byPlace(a: SliceRow, b: SliceRow): number {
   return (
-    compare(a.cluster, b.cluster) ||
-    compare(a.locationName, b.locationName) ||
-    compare(a.syncTargetName, b.syncTargetName)
+    compareTexts(a.cluster, b.cluster) ||
+    compareTexts(a.locationName, b.locationName) ||
+    compareTexts(a.syncTargetName, b.syncTargetName)
   )
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function sameSelector(a: LabelSelector | undefined, b: LabelSelector | undefined): boolean {

@@ -1,7 +1,9 @@
 /**
  * The content of a syncer's downsync, as lists in the spec of a SyncerConfig: by resource, namespace and name, in a stable order. Pure.
  */
+
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
+import { compareFirsts } from '../../apimachinery/values.ts'
 
 export interface Carried {
   readonly resource: GroupVersionResource
@@ -32,18 +34,14 @@ export function carriedLists(all: Iterable<Carried>): CarriedLists {
     else entry.byNamespace.set(namespace, [name])
   }
   const lists: CarriedLists = { namespacedObjects: [], clusterScope: [] }
-  for (const [, { head, byNamespace }] of [...byResource].sort(byFirst)) {
+  for (const [, { head, byNamespace }] of [...byResource].sort(compareFirsts)) {
     const objects = byNamespace.get('')
     byNamespace.delete('')
     if (objects) lists.clusterScope.push({ ...head, objects: objects.sort() })
     const objectsByNamespace = [...byNamespace]
-      .sort(byFirst)
+      .sort(compareFirsts)
       .map(([namespace, names]) => ({ namespace, names: names.sort() }))
     if (objectsByNamespace.length > 0) lists.namespacedObjects.push({ ...head, objectsByNamespace })
   }
   return lists
-}
-
-function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
 }

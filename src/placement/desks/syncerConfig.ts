@@ -2,9 +2,10 @@
  * Stored part of a mailbox's SyncerConfig `the-one`. Its lists are not stored: readers get them derived from the mailbox (derivedLists.ts
  * of the server). An object that comes or goes so is no change of it, however many there are.
  */
+
 import { at, objects, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { compareFirsts, equalJson } from '../../apimachinery/values.ts'
 import type { UpsyncSet } from '../select/placementSpec.ts'
 import {
   CARRIES_ANNOTATION,
@@ -47,16 +48,12 @@ function distinct(sets: readonly UpsyncSet[]): UpsyncSet[] {
   const byText = new Map(
     sets.map(set => [JSON.stringify([set.apiGroup, set.resources, set.namespaces, set.names]), set]),
   )
-  return [...byText].sort(byFirst).map(([, { apiGroup, resources, namespaces, names }]) => ({
+  return [...byText].sort(compareFirsts).map(([, { apiGroup, resources, namespaces, names }]) => ({
     apiGroup,
     resources: [...resources],
     namespaces: [...namespaces],
     names: [...names],
   }))
-}
-
-function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
 }
 
 /** Whether the syncer reports that the mailbox has no room for more of what it should carry up. */

@@ -2,8 +2,9 @@
  * Kinds that a cluster offers to placements, as its syncer reports them. They can be listed and watched, have all their served versions,
  * and are sorted by name. Bounded: kinds beyond the bound are counted. Pure.
  */
+
 import { isRecord } from '../../apimachinery/object.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { compareTexts, equalJson } from '../../apimachinery/values.ts'
 
 export interface OfferedResource {
   readonly group: string
@@ -107,6 +108,5 @@ function isVersion(value: unknown): value is string {
 }
 
 function byName(a: OfferedResource, b: OfferedResource): number {
-  if (a.group !== b.group) return a.group < b.group ? -1 : 1
-  return a.resource < b.resource ? -1 : Number(a.resource > b.resource)
+  return compareTexts(a.group, b.group) || compareTexts(a.resource, b.resource)
 }

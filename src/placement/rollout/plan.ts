@@ -1,5 +1,6 @@
 /** The stages in which a revision would come to clusters, before any of them begins. Pure. */
-import { compareTexts, slotsOf, stagesOf } from './step.ts'
+import { compareTexts } from '../../apimachinery/values.ts'
+import { slotsOf, stagesOf } from './step.ts'
 import { clustersOf, groupsMatching, type RolloutStrategy } from './strategy.ts'
 import { windowText } from './windows.ts'
 

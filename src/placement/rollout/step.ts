@@ -7,7 +7,9 @@
  * no slot, counts for nothing and blocks nothing; it is planned like others once it is back. One that falls silent after it began
  * is no such cluster: a revision may have cut it off. It keeps its slot over newer revisions, and fails at its deadline.
  */
+
 import { someOf } from '../../apimachinery/someOf.ts'
+import { compareTexts } from '../../apimachinery/values.ts'
 import { clustersOf, groupsMatching, type RolloutStrategy, type Share } from './strategy.ts'
 import { openWindow, windowText } from './windows.ts'
 
@@ -419,9 +421,4 @@ function inOrder(a: Seen, b: Seen): number {
     compareTexts(a.cluster.name, b.cluster.name) ||
     compareTexts(a.cluster.key, b.cluster.key)
   )
-}
-
-/** Order of names. */
-export function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

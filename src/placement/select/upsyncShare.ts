@@ -1,8 +1,10 @@
 /**
  * The upsync sets of one mailbox, with a bound for each space: all stand in one SyncerConfig, and one tenant's sets must not fill it. Pure.
  */
+
 import { hash } from 'node:crypto'
 import type { GroupResource } from '../../apimachinery/object.ts'
+import { compareFirsts } from '../../apimachinery/values.ts'
 import type { CutSet } from '../consent/upsyncGrants.ts'
 import { compileUpsync, type Matchable, type UpsyncSet, upsyncs, upsyncsKind } from './placementSpec.ts'
 
@@ -30,11 +32,11 @@ export function shareUpsync(bySpace: ReadonlyMap<string, SpaceSets>): UpsyncShar
   const crowded: { space: string; name: string; left: number }[] = []
   const tests = new Map<string, ReturnType<typeof compileUpsync>>()
   const texts: unknown[] = []
-  for (const [space, byName] of [...bySpace].sort(byFirst)) {
+  for (const [space, byName] of [...bySpace].sort(compareFirsts)) {
     const taken = new Map<string, UpsyncSet>()
     let size = 0
     let full = false
-    for (const [name, cut] of [...byName].sort(byFirst)) {
+    for (const [name, cut] of [...byName].sort(compareFirsts)) {
       let left = 0
       for (const { set, text } of cut) {
         if (taken.has(text)) continue
@@ -58,8 +60,4 @@ export function shareUpsync(bySpace: ReadonlyMap<string, SpaceSets>): UpsyncShar
     requestedForKind: kind => [...tests].filter(([, compiled]) => upsyncsKind(compiled, kind)).map(([space]) => space),
     requestedBy: object => [...tests].filter(([, compiled]) => upsyncs(compiled, object)).map(([space]) => space),
   }
-}
-
-function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
 }

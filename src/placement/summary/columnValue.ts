@@ -1,7 +1,9 @@
 /** Values of columns: results of expressions in the form in which a CombinedStatus shows them. Pure. */
+
 import { Optional } from '@marcbachmann/cel-js'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
+import { compareTexts } from '../../apimachinery/values.ts'
 
 /** Numbers are JSON texts; also `NaN`, `+Inf` and `-Inf`. */
 export type ColumnValue =
@@ -83,8 +85,8 @@ export function numberOf(result: unknown): number | null {
 
 /** Total order of what rows are grouped by: nulls, booleans, numbers, texts. */
 export function compareValues(a: ColumnValue, b: ColumnValue): number {
-  if (a.type === 'Number' && b.type === 'Number') return byNumber(a.float, b.float) || byText(a.float, b.float)
-  if (a.type === 'String' && b.type === 'String') return byText(a.string, b.string)
+  if (a.type === 'Number' && b.type === 'Number') return byNumber(a.float, b.float) || compareTexts(a.float, b.float)
+  if (a.type === 'String' && b.type === 'String') return compareTexts(a.string, b.string)
   if (a.type === 'Bool' && b.type === 'Bool') return Number(a.bool) - Number(b.bool)
   return RANKS.indexOf(a.type) - RANKS.indexOf(b.type)
 }
@@ -99,10 +101,6 @@ const RANKS: readonly ColumnValue['type'][] = ['Null', 'Bool', 'Number', 'String
 /** Whether rows may be grouped by it. */
 export function isAtomic({ type }: ColumnValue): boolean {
   return type !== 'Array' && type !== 'Object'
-}
-
-export function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** The number of each type that CEL has for them. */

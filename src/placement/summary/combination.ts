@@ -2,8 +2,9 @@
  * Rows of one collector over all clusters, from one reading for each. The limit holds, and the order never wavers. Nulls and errors
  * are counted and never become numbers. Pure.
  */
+import { compareTexts } from '../../apimachinery/values.ts'
 import type { Aggregate, Collector } from './collector.ts'
-import { byText, type ColumnValue, compareValues, numberValue } from './columnValue.ts'
+import { type ColumnValue, compareValues, numberValue } from './columnValue.ts'
 import type { Reading } from './reading.ts'
 
 /** The cluster of a reading, and the object where readings are of several. */
@@ -117,7 +118,7 @@ function fitting(rows: Combination['rows']): Combination['rows'] {
 }
 
 export function compareOrigins(a: Origin, b: Origin): number {
-  return byText(a.cluster, b.cluster) || byText(a.object ?? '', b.object ?? '')
+  return compareTexts(a.cluster, b.cluster) || compareTexts(a.object ?? '', b.object ?? '')
 }
 
 interface Group {
@@ -181,7 +182,9 @@ class FirstErrors {
   }
 
   get list(): RowError[] {
-    const sorted = this.#all.sort((a, b) => compareOrigins(a.origin, b.origin) || byText(a.columnName, b.columnName))
+    const sorted = this.#all.sort(
+      (a, b) => compareOrigins(a.origin, b.origin) || compareTexts(a.columnName, b.columnName),
+    )
     return sorted.slice(0, MAX_ERRORS).map(({ origin: _, ...error }) => error)
   }
 }

@@ -2,11 +2,13 @@
  * Brings one object of the mailbox into the cluster. It creates it where it is missing, applies the center's fields, and reverts the
  * cluster's changes to them. Earlier objects of the cluster, and those to be left alone, stay.
  */
+
 import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
 import { steadyMs } from '../../client/clock.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
@@ -17,7 +19,7 @@ import {
   PROJECTED_LABEL,
   PROJECTED_VALUE,
 } from '../../placement/words/placement.ts'
-import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { keyText, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
 import { downsyncCopy } from '../objects/copies.ts'
 import { liveFields } from '../objects/liveFields.ts'

@@ -1,10 +1,12 @@
 /** Objects of the mailbox beside what the cluster holds of them: judged, and nothing written. */
+
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
 import { endOf } from '../../placement/outcome/finished.ts'
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
-import { keyText, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { keyText, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
 import { alteredFields } from '../objects/alteredFields.ts'
 import { downsyncCopy } from '../objects/copies.ts'
 import { isCreateOnly, isImplied, isMade, isStrangers, mayOverwrite, ownerOf } from '../objects/marks.ts'

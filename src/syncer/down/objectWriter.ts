@@ -2,15 +2,17 @@
  * Writes one object of the cluster: creates it or applies the center's fields to it, and releases the fields that the center declares no
  * more.
  */
+
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
 import { isStatusError, namespaceTrouble, StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Pointer } from '../../placement/content/leftFields.ts'
 import { OVERWRITE } from '../../placement/words/placement.ts'
-import { fieldsOf, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { fieldsOf, type SyncKey } from '../mailbox/mirror.ts'
 import {
   claimOf,
   declaredAtCreation,

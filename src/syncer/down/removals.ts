@@ -2,13 +2,15 @@
  * Objects in the cluster that are unwanted there. The syncer deletes those that it made, leaves unmarked those that their placement
  * preserves, hands back adopted ones, and leaves all others as they are.
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../client/client.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { DOWNSYNCED, isProjected } from '../../placement/words/placement.ts'
-import { fieldsOf, keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
 import { isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf, SYNCER_MANAGER } from '../objects/marks.ts'
 import { disclaimed, isPreserved } from '../objects/release.ts'
 import { goingAway, type Outcome } from '../tells/verdicts.ts'

@@ -44,10 +44,6 @@ export function fieldsOf({ group, resource, namespace, name }: SyncKey, uid?: st
   return { group, resource, ...(namespace && { namespace }), name, ...(uid !== undefined && { uid }) }
 }
 
-export function refOf(key: SyncKey): { namespace?: string; name: string } {
-  return key.namespace === '' ? { name: key.name } : { namespace: key.namespace, name: key.name }
-}
-
 export function keyOf(resource: GroupResource, object: Readonly<KubeObject>): SyncKey {
   const { namespace = '', name = '' } = object.metadata
   return { group: resource.group, resource: resource.resource, namespace, name }

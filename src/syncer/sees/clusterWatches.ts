@@ -1,6 +1,7 @@
 /**
  * Watches of the cluster, one informer for each resource and selection that somebody needs, and none else.
  */
+
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -10,8 +11,9 @@ import {
 import type { SpaceClient } from '../../client/client.ts'
 import { pause } from '../../client/clock.ts'
 import { type CacheChange, Informer } from '../../client/informer.ts'
+import { refOf } from '../../client/refOf.ts'
 import type { Runtime } from '../../client/runtime.ts'
-import { keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 import { CLUSTER_LIST } from './clusterLists.ts'
 
 interface Watched {

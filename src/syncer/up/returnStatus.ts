@@ -3,16 +3,18 @@
  * of the mailbox there. The mailbox's generation so records what the cluster has observed. A status that is too large
  * is not reported; an exception says so.
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { hasGenerations, inOurGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Downsync } from '../down/downsync.ts'
-import { type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
 import { SYNCER_MANAGER } from '../objects/marks.ts'
 import { ownershipOf } from '../objects/reportedStatus.ts'

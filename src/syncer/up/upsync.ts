@@ -1,4 +1,5 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
+
 import { hasCause, isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import {
@@ -14,6 +15,7 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type AssociatedWith, associatedWith, isEvents } from '../../placement/associated/associated.ts'
@@ -24,7 +26,7 @@ import { DOWNSYNCED, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import { RepairPace } from '../down/repairPace.ts'
 import type { ClusterAllowance, Refusal } from '../mailbox/clusterAllowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
-import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { fieldsOf, keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import { type SyncPlan, wantsDefinition } from '../mailbox/syncPlan.ts'
 import { associatedCopy, withAccount } from '../objects/associatedCopy.ts'
 import { upsyncCopy } from '../objects/copies.ts'

@@ -2,8 +2,10 @@
  * Carries out the decision about one object of one mailbox: creates, updates or removes the copy, and reports the gate that keeps it. Its
  * caller ensures that the mailbox and all that feeds it are known. A claim that cannot be adapted leaves the copy as it was.
  */
+
 import { hasCause, isStatusError, NAMESPACE_TERMINATING, namespaceTrouble } from '../../../apimachinery/errors.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
+import { unlessThere } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { implicitNamespace } from '../../../placement/content/projection.ts'
 import { BUDGET_EXCEEDED } from '../../../placement/spaces/spaceBudget.ts'
@@ -178,12 +180,7 @@ export class CopyReconciler {
       }
       return
     }
-    try {
-      await this.#deps.client
-        .in(mailbox.space)
-        .create(NAMESPACES, implicitNamespace(name), { fieldManager: FIELD_MANAGER })
-    } catch (error) {
-      if (!isStatusError(error, 'AlreadyExists')) throw error
-    }
+    const api = this.#deps.client.in(mailbox.space)
+    await unlessThere(api.create(NAMESPACES, implicitNamespace(name), { fieldManager: FIELD_MANAGER }))
   }
 }

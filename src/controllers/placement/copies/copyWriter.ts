@@ -1,9 +1,11 @@
 /** Writes one object of one mailbox, and keeps what is known of the mailbox in step with what was written. */
+
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Client, CopyCreation, CopyMade, CopyUpdate, WriteOptions } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { ownerOf, passedOn, passesOn, updatedCopy } from '../../../placement/content/projection.ts'
 import { neverReturns } from '../../../placement/content/returnedStatus.ts'
@@ -202,8 +204,7 @@ export class CopyWriter {
     const cached = known && this.#deps.cache.get(mailbox.space, key, known.resourceVersion)
     // a copy made at another version of its kind is read again at ours
     if (cached && known.resource.version === gvr.version) return cached
-    const { namespace, name } = parseObjectKey(key)
-    return await unlessGone(this.#deps.client.in(mailbox.space).get(gvr, { ...(namespace && { namespace }), name }))
+    return await unlessGone(this.#deps.client.in(mailbox.space).get(gvr, refOf(parseObjectKey(key))))
   }
 
   #settle(mailbox: Mailbox, key: string, resource: GroupVersionResource, object: KubeObject): void {
@@ -226,13 +227,12 @@ export class CopyWriter {
 
   /** Deletes a copy. `isPreserved`: its cluster is to keep what it has. */
   async remove(mailbox: Mailbox, key: string, copy: CopyFact, isPreserved: boolean): Promise<void> {
-    const { namespace, name } = parseObjectKey(key)
     const { uid, resource } = copy
     try {
       const resourceVersion = isPreserved ? await this.#preserve(mailbox, key, copy) : copy.resourceVersion
       // what was reported below the copy goes with it, whatever kind it is
       const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const
-      await this.#deps.client.in(mailbox.space).delete(resource, { ...(namespace && { namespace }), name }, options)
+      await this.#deps.client.in(mailbox.space).delete(resource, refOf(parseObjectKey(key)), options)
       this.#deleted(mailbox, key, copy)
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return
@@ -262,11 +262,11 @@ export class CopyWriter {
 
   /** The cluster is to keep it; the version that says so. */
   async #preserve(mailbox: Mailbox, key: string, { resource, uid, resourceVersion }: CopyFact): Promise<string> {
-    const { namespace, name } = parseObjectKey(key)
-    const ref = { ...(namespace && { namespace }), name }
     const body = { metadata: { uid, resourceVersion, annotations: { [PRESERVE_ANNOTATION]: 'true' } } }
     const api = this.#deps.client.in(mailbox.space)
-    const { metadata } = await api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    const { metadata } = await api.patch(resource, refOf(parseObjectKey(key)), 'merge', body, {
+      fieldManager: FIELD_MANAGER,
+    })
     return metadata.resourceVersion ?? resourceVersion
   }
 
@@ -281,9 +281,7 @@ export class CopyWriter {
 
   /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
   async #reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
-    const { namespace, name } = parseObjectKey(key)
-    const ref = { ...(namespace && { namespace }), name }
-    const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
+    const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, refOf(parseObjectKey(key))))
     if (!object || !isProjected(object)) return mailbox.forget(key, copy)
     if (!mailbox.isNews(object)) return
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata

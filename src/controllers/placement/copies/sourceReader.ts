@@ -1,11 +1,13 @@
 /** Reads objects of workload spaces, newest version as indexed, and customizes them for a Location. */
+
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
-import { isStatusError } from '../../../apimachinery/errors.ts'
 import { digestInSteps } from '../../../apimachinery/jsonDigests.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import { isTokenSecret } from '../../../apimachinery/tokenSecret.ts'
 import type { Client } from '../../../client/client.ts'
+import { refOf } from '../../../client/refOf.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
 import { asAuthored, asDescribed, withoutDefaults } from '../../../placement/content/asDescribed.ts'
 import { choiceThere } from '../../../placement/content/customizerRules.ts'
 import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
@@ -79,16 +81,10 @@ export class SourceReader {
     const cached = this.#deps.cache.get(space, fact.key, String(fact.revision))
     if (cached) return cached
     if (fact.stage) return await this.#readStaged(space, fact, fact.stage)
-    try {
-      const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
-      const object = await this.#deps.client.in(space).get(fact.resource, ref)
-      if (object.metadata.deletionTimestamp !== undefined) return undefined
-      this.#deps.cache.set(space, fact.key, object)
-      return object
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined
-      throw error
-    }
+    const object = await unlessGone(this.#deps.client.in(space).get(fact.resource, refOf(fact)))
+    if (!object || object.metadata.deletionTimestamp !== undefined) return undefined
+    this.#deps.cache.set(space, fact.key, object)
+    return object
   }
 
   async #readStaged(space: string, { revision }: ObjectFact, stage: StagedObject): Promise<KubeObject | undefined> {

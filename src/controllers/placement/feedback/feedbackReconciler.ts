@@ -7,6 +7,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
+import { refOf } from '../../../client/refOf.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { areSame, type Projection, project } from '../../../placement/content/projection.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
@@ -155,10 +156,10 @@ export class FeedbackReconciler {
     if (text != null && object.metadata.annotations?.[CONFLICT_ANNOTATION] === undefined) {
       await events.record(space, object, { reason: OBJECT_CONFLICT, message: text, isNewest: true })
     }
-    const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     const { uid } = object.metadata
     const body = { metadata: { ...(uid && { uid }), annotations } }
-    const written = await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    const options = { fieldManager: FIELD_MANAGER }
+    const written = await client.in(space).patch(fact.resource, refOf(fact), 'merge', body, options)
     if (Object.values(annotations).some(value => value !== null)) {
       join.workload(space).noteFeedback(fact.key, Number(written.metadata.resourceVersion))
     }

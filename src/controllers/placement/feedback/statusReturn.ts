@@ -11,8 +11,9 @@ import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import { apiVersionOf, type GroupResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
-import type { Client, ObjectRef } from '../../../client/client.ts'
+import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import {
   claimsStatus,
@@ -148,9 +149,8 @@ export class StatusReturn {
       ...(status !== undefined && { status }),
     }
     try {
-      const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
       const options = { fieldManager: FIELD_MANAGER, force: false }
-      const written = await this.#deps.client.in(space).patch(fact.resource, ref, 'apply', body, options)
+      const written = await this.#deps.client.in(space).patch(fact.resource, refOf(fact), 'apply', body, options)
       if (claimsStatus(written))
         this.#deps.join.workload(space).noteFeedback(fact.key, Number(written.metadata.resourceVersion))
       return true
@@ -227,8 +227,7 @@ export class StatusReturn {
   }
 
   #get(space: string, fact: ObjectFact): Promise<KubeObject | undefined> {
-    const ref: ObjectRef = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
-    return unlessGone(this.#deps.client.in(space).get(fact.resource, ref))
+    return unlessGone(this.#deps.client.in(space).get(fact.resource, refOf(fact)))
   }
 
   /** Whether an object has a status in these clusters that may come back. */

@@ -32,26 +32,8 @@ export type Task =
   | { readonly type: 'close'; readonly space: string }
 
 export function taskId(task: Task): string {
-  switch (task.type) {
-    case 'copy':
-      return `copy ${task.mailbox} ${task.key}`
-    case 'config':
-      return `config ${task.mailbox}`
-    case 'cluster':
-      return `cluster ${task.mailbox}`
-    case 'source':
-      return `source ${task.space} ${task.key}`
-    case 'asked':
-      return `asked ${task.mailbox} ${task.key}`
-    case 'report':
-      return `report ${task.space} ${task.name}`
-    case 'rollout':
-      return `rollout ${task.space} ${task.name}`
-    case 'judge':
-      return `judge ${task.space}`
-    case 'close':
-      return `close ${task.space}`
-  }
+  const what = 'key' in task ? ` ${task.key}` : 'name' in task ? ` ${task.name}` : ''
+  return `${task.type} ${taskParty(task)}${what}`
 }
 
 /** The same in strings that are at hand: copies are many. No key of an object is like the id of another task. */

@@ -2,10 +2,12 @@
  * Records on each upsynced object of a mailbox which spaces request it. Only the center says that, as only it knows whose sets a
  * SyncerConfig is made of.
  */
+
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { askFor } from '../../../placement/associated/associated.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
@@ -47,10 +49,9 @@ export class UpsyncRecords {
     const requestedBy = [...new Set(owner === undefined ? bySets : [...bySets, owner])].sort().join(',')
     if (requestedBy === carried.requestedBy) return
     const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: requestedBy === '' ? null : requestedBy } } }
-    const ref = { ...(namespace && { namespace }), name }
     try {
       const api = this.#client.in(mailbox.space)
-      await api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+      await api.patch(resource, refOf({ namespace, name }), 'merge', body, { fieldManager: FIELD_MANAGER })
     } catch (error) {
       // gone, or another object of the name: its event comes
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error

@@ -2,12 +2,13 @@
  * Findings of a preview, grouped: clusters with the same effect on an object are one group. Contents are shown without bookkeeping. Values
  * of Secrets are hashes with a key of this preview alone: they can be compared and not guessed. Pure.
  */
+
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { JsonDigests } from '../../../apimachinery/jsonDigests.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { Pace } from '../../../apimachinery/pace.ts'
 import type { Steps } from '../../../apimachinery/steps.ts'
-import { setMember } from '../../../apimachinery/values.ts'
+import { compareFirsts, compareTexts, setMember } from '../../../apimachinery/values.ts'
 import { leftFieldsOf, withoutFields } from '../../../placement/content/leftFields.ts'
 import {
   MAX_GROUP_LOCATIONS,
@@ -179,7 +180,7 @@ function without(value: Readonly<Record<string, string>>, drops: (key: string) =
 }
 
 function sorted(value: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return Object.fromEntries(Object.entries(value).sort(compareFirsts))
 }
 
 export function previewLocation(way: Destination): PreviewLocation {
@@ -187,15 +188,9 @@ export function previewLocation(way: Destination): PreviewLocation {
 }
 
 function byName(a: PreviewLocation, b: PreviewLocation): number {
-  return a.name < b.name
-    ? -1
-    : a.name > b.name
-      ? 1
-      : a.cluster !== b.cluster
-        ? a.cluster < b.cluster
-          ? -1
-          : 1
-        : (a.syncTarget ?? '') < (b.syncTarget ?? '')
-          ? -1
-          : 1
+  return (
+    compareTexts(a.name, b.name) ||
+    compareTexts(a.cluster, b.cluster) ||
+    compareTexts(a.syncTarget ?? '', b.syncTarget ?? '')
+  )
 }

@@ -9,6 +9,7 @@ import { JsonDigests } from '../../../apimachinery/jsonDigests.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Client, SpaceClient } from '../../../client/client.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { MAX_COMPARED, MAX_COMPARED_BYTES } from '../../../placement/desks/comparedRevisions.ts'
 import type { ObjectPreview, Previews, RevisionsRequest } from '../../../placement/desks/placementPreview.ts'
@@ -165,10 +166,8 @@ function addPresent(
   if (!knows(space, objectKey(EDGE_PLACEMENTS, '', placement)))
     throw new StatusError('ServiceUnavailable', 'it is not known yet what is in this space; try again')
   const workload = join.workload(space)
-  const read = (resource: GroupVersionResource, key: string) => async () => {
-    const { namespace, name } = parseObjectKey(key)
-    return await unlessGone(api.get(resource, { ...(namespace !== '' && { namespace }), name }))
-  }
+  const read = (resource: GroupVersionResource, key: string) => async () =>
+    await unlessGone(api.get(resource, refOf(parseObjectKey(key))))
   for (const key of wanted ?? workload.selectedBy(placement)) {
     const fact = workload.get(key)
     const resource = fact?.resource ?? pairs.get(key)?.before?.resource

@@ -4,6 +4,7 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Client } from '../../../client/client.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import type { Allowance } from '../../../placement/consent/allowance.ts'
 import { wantsExpansion } from '../../../placement/content/adaptation.ts'
@@ -206,9 +207,7 @@ export class PreviewedClusters {
     const resource = mailbox.copies.get(key)?.resource ?? fact.resource
     const api = this.#deps.client.in(mailbox.space)
     try {
-      return await unlessGone(
-        api.get(resource, { name: fact.name, ...(fact.namespace !== '' && { namespace: fact.namespace }) }),
-      )
+      return await unlessGone(api.get(resource, refOf(fact)))
     } catch (error) {
       // the mailbox went meanwhile
       if (isStatusError(error, 'Forbidden')) return undefined

@@ -1,9 +1,11 @@
 /** Sources of readings: copies of one object in all clusters of a placement, and objects that were carried up from them. */
+
 import { at, record } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { toCel } from '../../../apimachinery/structural/celValues.ts'
 import type { Client } from '../../../client/client.ts'
+import { refOf } from '../../../client/refOf.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { associatedWith, isAssociable, matchesKinds } from '../../../placement/associated/associated.ts'
 import { type CarriedTests, upsyncs } from '../../../placement/select/placementSpec.ts'
@@ -140,9 +142,7 @@ export class CarriedItems implements ItemSource {
     if (isStale(name)) return staleItem(origin)
     const stamp = `${origin.cluster}\n${carried.resourceVersion}`
     if (known?.stamp === stamp) return known
-    const { namespace, name: objectName } = parseObjectKey(key)
-    const ref = { ...(namespace && { namespace }), name: objectName }
-    const object = await unlessGone(client.in(box.space).get(carried.resource, ref))
+    const object = await unlessGone(client.in(box.space).get(carried.resource, refOf(parseObjectKey(key))))
     if (!object) return undefined
     const { health, message } = associatedWith(object) ?? {}
     const propagation = { ...(health && { health }), ...(message && { healthMessage: message }) }

@@ -3,8 +3,10 @@
  * carry up. Nothing is stored. A space keeps its readings while it has followers. Those of single answers are kept as long as there is
  * room, and compared with what they were made of.
  */
+
 import { fixedUid } from '../../../apimachinery/fixedUid.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
+import { compareTexts } from '../../../apimachinery/values.ts'
 import type { Client } from '../../../client/client.ts'
 import type {
   Answerer,
@@ -169,6 +171,5 @@ export class Summaries implements Answerer {
 }
 
 function compareNames(a: AnswerName, b: AnswerName): number {
-  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+  return compareTexts(a.namespace, b.namespace) || compareTexts(a.name, b.name)
 }

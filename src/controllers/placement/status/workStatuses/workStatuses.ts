@@ -9,6 +9,7 @@ import { at, list, str } from '../../../../apimachinery/fields.ts'
 import { fixedUid } from '../../../../apimachinery/fixedUid.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import type { Client } from '../../../../client/client.ts'
+import { refOf } from '../../../../client/refOf.ts'
 import { unlessGone } from '../../../../client/unlessGone.ts'
 import type {
   Answerer,
@@ -292,9 +293,7 @@ export class WorkStatuses implements Answerer {
   async #copy(mailbox: Mailbox, key: string, { resource, resourceVersion }: CopyFact): Promise<KubeObject | undefined> {
     const cached = this.#deps.cache.get(mailbox.space, key, resourceVersion)
     if (cached) return cached
-    const { namespace, name } = parseObjectKey(key)
-    const ref = { ...(namespace && { namespace }), name }
-    return await unlessGone(this.#deps.client.in(mailbox.space).get(resource, ref))
+    return await unlessGone(this.#deps.client.in(mailbox.space).get(resource, refOf(parseObjectKey(key))))
   }
 }
 
