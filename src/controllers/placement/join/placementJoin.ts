@@ -48,22 +48,21 @@ export class PlacementJoin extends PlacementProduct {
   /** `created` is the placement's creation time: the older claim goes first. `stage`: of one with a rollout strategy. */
   setPlacement(id: string, name: string, spec: PlacementSpec, created = '', stage?: StagedContent): void {
     const space = this.#space(id)
-    const before = space.specs.get(name)
-    const isNew = before === undefined
-    if (isNew) this.#waysChanged(id)
-    const lead: KnownLead = space.leads.get(name) ?? { space: id, name, live: new LiveContent(space.workload, name) }
+    const known = space.leads.get(name)
+    const before = known?.spec
+    if (!known) this.#waysChanged(id)
+    const lead = known ?? { space: id, name, spec, created, live: new LiveContent(space.workload, name), stage }
     const setStage = (): void => {
       lead.stage = stage
     }
     // of an earlier placement of the name, whose end was not seen
     if (lead.stage && lead.stage !== stage) this.restage(id, name, setStage)
     else setStage()
+    Object.assign(lead, { spec, created })
     space.leads.set(name, lead)
-    space.specs.set(name, spec)
-    space.created.set(name, created)
-    if (spec.upsync.length > 0) space.carriers.add(name)
-    else space.carriers.delete(name)
-    if (isNew) for (const mailbox of destinations(space, name).keys()) this.byMailbox.add(mailbox, lead)
+    if (spec.upsync.length > 0) space.carriers.add(lead)
+    else space.carriers.delete(lead)
+    if (!known) for (const mailbox of destinations(space, name).keys()) this.byMailbox.add(mailbox, lead)
     space.workload.setPlacement(name, spec)
     if (before && lead.stage && changesCopies(before, spec))
       this.#touch(id, name, this.#mailboxesOf(destinations(space, name)))
@@ -75,21 +74,19 @@ export class PlacementJoin extends PlacementProduct {
 
   removePlacement(id: string, name: string): void {
     const space = this.spaces.get(id)
-    const spec = space?.specs.get(name)
-    if (!space || !spec) return
+    const lead = space?.leads.get(name)
+    if (!space || !lead) return
     const gone = destinations(space, name)
-    const staged = space.leads.get(name)?.stage?.keysInUse() ?? []
+    const staged = keysInUse(lead)
     this.unstage(id, name)
     space.workload.removePlacement(name)
     this.observed.forget(id, name)
-    space.specs.delete(name)
-    space.carriers.delete(name)
-    space.created.delete(name)
-    for (const mailbox of gone.keys()) this.byMailbox.delete(mailbox, space.leads.get(name)!)
     space.leads.delete(name)
+    space.carriers.delete(lead)
+    for (const mailbox of gone.keys()) this.byMailbox.delete(mailbox, lead)
     this.#waysChanged(id)
     if (staged.length > 0) this.#taken(id, name, this.#mailboxesOf(gone), staged)
-    this.#touchCarried(id, [spec], this.#mailboxesOf(gone))
+    this.#touchCarried(id, [lead.spec], this.#mailboxesOf(gone))
     this.#tasks.configs(this.#mailboxesOf(gone), id)
   }
 
@@ -118,10 +115,10 @@ export class PlacementJoin extends PlacementProduct {
       touched.add(mailbox)
       lost.push(mailbox)
     }
-    if (space.specs.has(name)) this.#tasks.report(id, name)
+    if (space.leads.has(name)) this.#tasks.report(id, name)
     const keys = this.#touch(id, name, [...touched], released)
     if (lost.length > 0) this.#signals.claimsLost.send(id, name, { mailboxes: lost, keys, how: 'taken' })
-    this.#touchCarried(id, [space.specs.get(name)], [...touched])
+    this.#touchCarried(id, [this.spec(id, name)], [...touched])
   }
 
   /** The rights of a space, or of any, on some ways may have changed. */
@@ -130,18 +127,18 @@ export class PlacementJoin extends PlacementProduct {
     this.#version++
     for (const one of id === undefined ? this.spaces.keys() : [id]) {
       const space = this.spaces.get(one)
-      if (!space || space.specs.size === 0) continue
+      if (!space || space.leads.size === 0) continue
       this.#signals.spaceChanged.send(one, 'ways', '')
-      for (const name of space.specs.keys()) {
+      for (const { name, spec } of space.leads.values()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
         if (touched.length === 0) continue
         const released = space.workload.matchAgain(name)
         const keys = this.#touch(one, name, touched, released)
         this.#signals.claimsLost.send(one, name, { mailboxes: touched, keys, how: 'taken' })
-        this.#touchCarried(one, [space.specs.get(name)], touched)
+        this.#touchCarried(one, [spec], touched)
       }
-      this.#tasks.reports(one, [...space.specs.keys()])
+      this.#tasks.reports(one, this.placementNames(one))
     }
   }
 
@@ -164,14 +161,14 @@ export class PlacementJoin extends PlacementProduct {
     const carrying = specs.filter(spec => spec !== undefined && spec.upsync.length > 0)
     if (carrying.length === 0 || mailboxes.length === 0) return
     this.#waysChanged(id)
-    const { workload, specs: all } = this.spaces.get(id)!
+    const { workload, leads } = this.spaces.get(id)!
     const named = [...workload.keys()].filter(key => {
       const fact = workload.get(key)!
       return carrying.some(spec => upsyncs(spec!.upsyncTests, fact)) && workload.isSelected(key)
     })
     this.#signals.claimsChanged.send(id, mailboxes, workload.dependents.with(named))
     this.#tasks.sources(id, named)
-    for (const name of all.keys()) {
+    for (const name of leads.keys()) {
       const keys = named.filter(key => workload.selects(name, key))
       if (keys.length === 0) continue
       this.#tasks.report(id, name)
@@ -184,16 +181,16 @@ export class PlacementJoin extends PlacementProduct {
   touchLocation(cluster: string, locationName: string, location?: KubeObject): readonly Lead[] {
     const leads: Lead[] = []
     for (const [id, space] of this.spaces) {
-      for (const name of space.specs.keys()) {
+      for (const lead of space.leads.values()) {
+        const { name, stage } = lead
         const mailboxes: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) {
           if (ways.some(way => way.cluster === cluster && way.locationName === locationName)) mailboxes.push(mailbox)
         }
         if (mailboxes.length === 0) continue
-        leads.push(space.leads.get(name)!)
+        leads.push(lead)
         const keys = customizedKeys(space, name)
-        if (keys.length > 0 && space.leads.get(name)?.stage?.locationEdited({ cluster, locationName }, location))
-          continue
+        if (keys.length > 0 && stage?.locationEdited({ cluster, locationName }, location)) continue
         this.#signals.claimsChanged.send(id, mailboxes, keys)
         this.#tasks.sources(id, keys)
       }
@@ -322,7 +319,7 @@ export class PlacementJoin extends PlacementProduct {
   /** Forgets a space's objects once it has no placements; its slices stay known. */
   dropWorkload(id: string): void {
     const space = this.spaces.get(id)
-    if (!space || space.specs.size > 0) return
+    if (!space || space.leads.size > 0) return
     for (const key of [...space.workload.keys()]) space.workload.removeObject(key)
     this.observed.unfollowed(id)
     if (space.slices.size === 0) this.spaces.delete(id)
@@ -334,32 +331,24 @@ export class PlacementJoin extends PlacementProduct {
   }
 
   #space(id: string): Space {
-    let space = this.spaces.get(id)
-    if (!space) {
-      const created: Space = {
-        workload: new Workload(
-          (name, key, change, revision) => {
-            this.observed.note(id, name, revision)
-            this.#selectionChanged(id, name, key, change)
-          },
-          (name, fact) => this.#isCarriedUp(id, name, fact),
-        ),
-        leads: new Map(),
-        specs: new Map(),
-        carriers: new Set(),
-        created: new Map(),
-        slices: new Map(),
-      }
-      space = created
-      this.spaces.set(id, space)
-    }
+    const known = this.spaces.get(id)
+    if (known) return known
+    const workload = new Workload(
+      (name, key, change, revision) => {
+        this.observed.note(id, name, revision)
+        this.#selectionChanged(id, name, key, change)
+      },
+      (name, fact) => this.#isCarriedUp(id, name, fact),
+    )
+    const space: Space = { workload, leads: new Map(), carriers: new Set(), slices: new Map() }
+    this.spaces.set(id, space)
     return space
   }
 
   /** A placement that leads nowhere yet has nothing to place either. */
   #isCarriedUp(id: string, name: string, fact: ObjectFact): boolean {
     const space = this.spaces.get(id)!
-    const spec = space.specs.get(name)
+    const spec = space.leads.get(name)?.spec
     return spec !== undefined && this.choice.isCarriedUp({ space: id, spec, ways: destinations(space, name) }, fact)
   }
 

@@ -45,6 +45,9 @@ export interface Lead {
 
 /** A placement that exists, with its content. */
 export interface KnownLead extends Lead {
+  spec: PlacementSpec
+  /** Creation time. */
+  created: string
   readonly live: LeadContent
   /** Absent where every destination has the live content. */
   stage?: StagedContent | undefined
@@ -54,11 +57,8 @@ export interface Space {
   readonly workload: Workload
   /** The placements that exist, each one object. */
   readonly leads: Map<string, KnownLead>
-  readonly specs: Map<string, PlacementSpec>
-  /** Names of those with upsync sets. */
-  readonly carriers: Set<string>
-  /** Creation times of the placements, by name. */
-  readonly created: Map<string, string>
+  /** Those with upsync sets. */
+  readonly carriers: Set<KnownLead>
   /** By placement name. Kept whether or not the placement exists. */
   readonly slices: Map<string, Ways>
 }
@@ -90,15 +90,15 @@ export class PlacementProduct {
   }
 
   isWorkloadSpace(id: string): boolean {
-    return (this.spaces.get(id)?.specs.size ?? 0) > 0
+    return (this.spaces.get(id)?.leads.size ?? 0) > 0
   }
 
   *workloadSpaces(): Generator<string> {
-    for (const [id, { specs }] of this.spaces) if (specs.size > 0) yield id
+    for (const [id, { leads }] of this.spaces) if (leads.size > 0) yield id
   }
 
   placementNames(id: string): string[] {
-    return [...(this.spaces.get(id)?.specs.keys() ?? [])]
+    return [...(this.spaces.get(id)?.leads.keys() ?? [])]
   }
 
   /** Whether something is so of all spaces with a placement that leads to the mailbox. */
@@ -112,8 +112,8 @@ export class PlacementProduct {
     const space = this.spaces.get(id)
     const found = new Map<string, Destination>()
     if (!space) return found
-    for (const { spec, mailbox, ways, fact } of goings(space, key)) {
-      const way = this.wayOn({ space: id, spec, ways }, fact, this.carriersTo(id, mailbox))
+    for (const { approach, mailbox, fact } of goings(space, key)) {
+      const way = this.wayOn(approach, fact, this.carriersTo(id, mailbox))
       const old = way && found.get(way.mailbox)
       if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
     }
@@ -126,7 +126,7 @@ export class PlacementProduct {
     const unsure = new Set<string>()
     for (const lead of this.byMailbox.of(mailbox)) {
       const fact = contentAt(lead, mailbox).get(key)
-      if (fact && this.#isUnsure(this.#approach(lead.space, lead.name, mailbox), fact, mailbox)) unsure.add(lead.space)
+      if (fact && this.#isUnsure(this.#approach(lead, mailbox), fact, mailbox)) unsure.add(lead.space)
     }
     return unsure
   }
@@ -135,21 +135,19 @@ export class PlacementProduct {
   isUnsureOf(id: string, key: string): boolean {
     const space = this.spaces.get(id)
     if (!this.#consent.anyUncertain || !space) return false
-    for (const { spec, mailbox, ways, fact } of goings(space, key))
-      if (this.#isUnsure({ space: id, spec, ways }, fact, mailbox)) return true
+    for (const { approach, mailbox, fact } of goings(space, key))
+      if (this.#isUnsure(approach, fact, mailbox)) return true
     return false
   }
 
   /** Whether it is not known all that may go to a mailbox. */
   isUncertain(mailbox: string): boolean {
     if (!this.#consent.anyUncertain) return false
-    return this.placementsOf(mailbox).some(({ space, name }) =>
-      this.spaces
-        .get(space)!
-        .slices.get(name)!
-        .get(mailbox)!
-        .some(way => this.#consent.allowance(space, way).isUncertain),
-    )
+    for (const lead of this.byMailbox.of(mailbox)) {
+      const { space, ways } = this.#approach(lead, mailbox)
+      if (ways.some(way => this.#consent.allowance(space, way).isUncertain)) return true
+    }
+    return false
   }
 
   wantedState(id: string, key: string): WantedState | undefined {
@@ -164,10 +162,9 @@ export class PlacementProduct {
       const content = contentAt(lead, mailbox)
       const fact = content.get(key)
       if (!fact) continue
-      const { space: id, name } = lead
-      const location = this.#way(id, name, mailbox, fact)
+      const location = this.#way(lead, mailbox, fact)
       if (!location) continue
-      const since = this.spaces.get(id)!.created.get(name)!
+      const { space: id, name, created: since } = lead
       const old = others ? others.get(id) : found?.space === id ? found : undefined
       // of several revisions of an object, that of the oldest placement goes there
       const isFirst = !old || old.fact === fact || this.#isOlder(id, name, old.placements)
@@ -190,8 +187,8 @@ export class PlacementProduct {
 
   /** Whether a placement is older than all of these. */
   #isOlder(id: string, name: string, others: readonly string[]): boolean {
-    const { created } = this.spaces.get(id)!
-    const rank = (one: string): string => `${created.get(one)} ${one}`
+    const { leads } = this.spaces.get(id)!
+    const rank = (one: string): string => `${leads.get(one)?.created} ${one}`
     return others.every(other => rank(name) < rank(other))
   }
 
@@ -202,7 +199,7 @@ export class PlacementProduct {
     for (const lead of space.leads.values()) {
       if (!destinations(space, lead.name).has(mailbox)) continue
       const fact = contentAt(lead, mailbox).get(key)
-      if (fact && this.#way(id, lead.name, mailbox, fact)) return true
+      if (fact && this.#way(lead, mailbox, fact)) return true
     }
     return false
   }
@@ -213,7 +210,7 @@ export class PlacementProduct {
     const lead = space?.leads.get(name)
     if (!space || !lead) return
     for (const mailbox of destinations(space, name).keys()) {
-      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      const [approach, carriers] = [this.#approach(lead, mailbox), this.carriersTo(id, mailbox)]
       const content = contentAt(lead, mailbox)
       for (const key of content.named()) {
         const fact = content.get(key)!
@@ -242,13 +239,13 @@ export class PlacementProduct {
   claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
     const content = new Map<string, { space: string; fact: ObjectFact }>()
     for (const lead of this.#claimsOn(mailbox)) {
-      const { space: id, name } = lead
-      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      const { space } = lead
+      const [approach, carriers] = [this.#approach(lead, mailbox), this.carriersTo(space, mailbox)]
       const brought = contentAt(lead, mailbox)
       for (const key of brought.keys()) {
         if (content.has(key)) continue
         const fact = brought.get(key)!
-        if (this.wayOn(approach, fact, carriers)) content.set(key, { space: id, fact })
+        if (this.wayOn(approach, fact, carriers)) content.set(key, { space, fact })
       }
     }
     return content
@@ -267,18 +264,12 @@ export class PlacementProduct {
   /** Upsync of a mailbox: the sets of every placement that leads there, as far as they are granted. */
   upsyncOf(mailbox: string): UpsyncShare {
     const bySpace = new Map<string, SpaceSets>()
-    for (const { space: id, name } of this.byMailbox.of(mailbox)) {
-      const space = this.spaces.get(id)!
-      const spec = space.specs.get(name)!
+    for (const lead of this.byMailbox.of(mailbox)) {
+      const { space, spec, ways } = this.#approach(lead, mailbox)
       if (spec.upsync.length === 0) continue
-      const allowances = new Set(
-        space.slices
-          .get(name)!
-          .get(mailbox)!
-          .map(way => this.#consent.allowance(id, way)),
-      )
+      const allowances = new Set(ways.map(way => this.#consent.allowance(space, way)))
       const sets = [...allowances].flatMap(allowance => allowance.upsync(spec).sets)
-      bySpace.set(id, (bySpace.get(id) ?? new Map()).set(name, sets))
+      bySpace.set(space, (bySpace.get(space) ?? new Map()).set(lead.name, sets))
     }
     return shareUpsync(bySpace)
   }
@@ -300,13 +291,13 @@ export class PlacementProduct {
   }
 
   spec(id: string, name: string): PlacementSpec | undefined {
-    return this.spaces.get(id)?.specs.get(name)
+    return this.spaces.get(id)?.leads.get(name)?.spec
   }
 
   /** Where a placement leads; `undefined` as long as nobody knows. */
   waysOf(id: string, name: string): Ways | undefined {
     const space = this.spaces.get(id)
-    return space?.specs.has(name) ? space.slices.get(name) : undefined
+    return space?.leads.has(name) ? space.slices.get(name) : undefined
   }
 
   /**
@@ -322,8 +313,8 @@ export class PlacementProduct {
   carriersTo(id: string, mailbox: string): readonly Approach[] {
     const space = this.spaces.get(id)
     if (!space || space.carriers.size === 0) return NO_APPROACHES
-    const leading = [...space.carriers].filter(name => destinations(space, name).has(mailbox))
-    return leading.map(name => this.#approach(id, name, mailbox))
+    const leading = [...space.carriers].filter(({ name }) => destinations(space, name).has(mailbox))
+    return leading.map(lead => this.#approach(lead, mailbox))
   }
 
   /** Whether any placement of a space has upsync sets. */
@@ -362,7 +353,7 @@ export class PlacementProduct {
 
   /** Creation time of a placement. */
   createdAt(id: string, name: string): string {
-    return this.spaces.get(id)?.created.get(name) ?? ''
+    return this.spaces.get(id)?.leads.get(name)?.created ?? ''
   }
 
   /** Whether any placement leads to the mailbox. */
@@ -373,8 +364,7 @@ export class PlacementProduct {
   /** Whether some object in this Namespace should be in the mailbox, or may have to. */
   needsNamespace(mailbox: string, namespace: string): boolean {
     for (const lead of this.byMailbox.of(mailbox)) {
-      const { space: id, name } = lead
-      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      const [approach, carriers] = [this.#approach(lead, mailbox), this.carriersTo(lead.space, mailbox)]
       const content = contentAt(lead, mailbox)
       for (const key of content.inNamespace(namespace)) {
         const fact = content.get(key)!
@@ -385,8 +375,8 @@ export class PlacementProduct {
   }
 
   /** By which way a placement that leads to the mailbox brings an object. */
-  #way(id: string, name: string, mailbox: string, fact: ObjectFact): Destination | undefined {
-    return this.wayOn(this.#approach(id, name, mailbox), fact, this.carriersTo(id, mailbox))
+  #way(lead: KnownLead, mailbox: string, fact: ObjectFact): Destination | undefined {
+    return this.wayOn(this.#approach(lead, mailbox), fact, this.carriersTo(lead.space, mailbox))
   }
 
   #isUnsure(approach: Approach, fact: ObjectFact, mailbox: string): boolean {
@@ -396,9 +386,8 @@ export class PlacementProduct {
   }
 
   /** Approach of a placement that leads to the mailbox. */
-  #approach(id: string, name: string, mailbox: string): Approach {
-    const { specs, slices } = this.spaces.get(id)!
-    return { space: id, spec: specs.get(name)!, ways: slices.get(name)!.get(mailbox)! }
+  #approach({ space, name, spec }: KnownLead, mailbox: string): Approach {
+    return { space, spec, ways: this.spaces.get(space)!.slices.get(name)!.get(mailbox)! }
   }
 
   /** Placements that lead to the mailbox with something, the oldest first. */
@@ -406,10 +395,7 @@ export class PlacementProduct {
     // thousands may lead there that select nothing
     const leads = [...this.byMailbox.of(mailbox)].filter(lead => !contentAt(lead, mailbox).isEmpty)
     return leads
-      .map(lead => ({
-        lead,
-        claim: claimOf({ space: lead.space, since: this.spaces.get(lead.space)!.created.get(lead.name)! }),
-      }))
+      .map(lead => ({ lead, claim: claimOf({ space: lead.space, since: lead.created }) }))
       .sort((a, b) => (a.claim < b.claim ? -1 : 1))
       .map(({ lead }) => lead)
   }
@@ -426,10 +412,8 @@ function holdsIn(content: LeadContent, namespace: string): boolean {
 }
 
 interface Going {
-  readonly name: string
-  readonly spec: PlacementSpec
+  readonly approach: Approach
   readonly mailbox: string
-  readonly ways: readonly Destination[]
   readonly fact: ObjectFact
 }
 
@@ -438,18 +422,16 @@ function* goings(space: Space, key: string): Generator<Going> {
   for (const lead of space.leads.values()) {
     const live = lead.live.get(key)
     if (!live && !lead.stage) continue
-    const { name } = lead
-    const spec = space.specs.get(name)!
-    for (const [mailbox, ways] of destinations(space, name)) {
+    for (const [mailbox, ways] of destinations(space, lead.name)) {
       const fact = lead.stage ? lead.stage.at(mailbox).get(key) : live
-      if (fact) yield { name, spec, mailbox, ways, fact }
+      if (fact) yield { approach: { space: lead.space, spec: lead.spec, ways }, mailbox, fact }
     }
   }
 }
 
 /** A slice counts only beside its placement. */
 export function destinations(space: Space, name: string): Ways {
-  return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
+  return space.leads.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
 }
 
 /** Order of claims on one object. */
