@@ -1,10 +1,9 @@
 /**
- * Facts about fields in upstream's API source that its generated client lacks: merges of lists and maps, defaults of map keys, strings that
- * are quantities.
+ * Facts about fields in upstream's API source that its generated client lacks: merges of lists and maps, defaults of map keys.
  *
  * A field is `<package>.<version>.<Type>.<field>`; several fields of one type are separated by commas. Its facts are words. A list type is
  * `atomic`, `set` or `map:k1,k2`; a map type is `mapAtomic` or `mapGranular`. A strategic merge is `merge[:key]`, `merge+retainKeys:key`,
- * `retainKeys` or `replace`. `key:k` is short for `map:k merge:k`; others are `quantity` and `=value` (default).
+ * `retainKeys` or `replace`. `key:k` is short for `map:k merge:k`, and `=value` a default.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
 export const FIELD_FACTS: Readonly<Record<string, string>> = {
@@ -40,12 +39,10 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.ContainerImage.names': 'atomic',
   'core.v1.ContainerPort.protocol': '=TCP',
   'core.v1.ContainerRestartRuleOnExitCodes.values': 'set',
-  'core.v1.ContainerStatus.allocatedResources': 'quantity',
   'core.v1.ContainerStatus.allocatedResourcesStatus': 'key:name',
   'core.v1.ContainerStatus.volumeMounts': 'key:mountPath',
   'core.v1.DownwardAPIProjection.items': 'atomic',
   'core.v1.DownwardAPIVolumeSource.items': 'atomic',
-  'core.v1.EmptyDirVolumeSource.sizeLimit': 'quantity',
   'core.v1.EndpointSubset.addresses,notReadyAddresses,ports': 'atomic',
   'core.v1.Endpoints.subsets': 'atomic',
   'core.v1.EphemeralContainer.args,command,envFrom,resizePolicy,restartPolicyRules': 'atomic',
@@ -61,7 +58,6 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.ISCSIPersistentVolumeSource.portals': 'atomic',
   'core.v1.ISCSIVolumeSource.iscsiInterface': '=default',
   'core.v1.ISCSIVolumeSource.portals': 'atomic',
-  'core.v1.LimitRangeItem.default,defaultRequest,max,maxLimitRequestRatio,min': 'quantity',
   'core.v1.LimitRangeSpec.limits': 'atomic',
   'core.v1.LinuxContainerUser.supplementalGroups': 'atomic',
   'core.v1.LoadBalancerIngress.ports': 'atomic',
@@ -70,23 +66,19 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.NamespaceStatus.conditions': 'key:type',
   'core.v1.NodeAffinity.preferredDuringSchedulingIgnoredDuringExecution': 'atomic',
   'core.v1.NodeAllocatableResourceClaimStatus.containers': 'set',
-  'core.v1.NodeAllocatableResourceClaimStatus.resources': 'quantity',
   'core.v1.NodeSelector.nodeSelectorTerms': 'atomic',
   'core.v1.NodeSelectorRequirement.values': 'atomic',
   'core.v1.NodeSelectorTerm.matchExpressions,matchFields': 'atomic',
   'core.v1.NodeSpec.podCIDRs': 'set merge',
   'core.v1.NodeSpec.taints': 'atomic',
   'core.v1.NodeStatus.addresses': 'key:type',
-  'core.v1.NodeStatus.allocatable,capacity': 'quantity',
   'core.v1.NodeStatus.conditions': 'key:type',
   'core.v1.NodeStatus.declaredFeatures,images,runtimeHandlers,volumesAttached,volumesInUse': 'atomic',
   'core.v1.PersistentVolumeClaimSpec.accessModes': 'atomic',
   'core.v1.PersistentVolumeClaimStatus.accessModes': 'atomic',
   'core.v1.PersistentVolumeClaimStatus.allocatedResourceStatuses': 'mapGranular',
-  'core.v1.PersistentVolumeClaimStatus.allocatedResources,capacity': 'quantity',
   'core.v1.PersistentVolumeClaimStatus.conditions': 'key:type',
   'core.v1.PersistentVolumeSpec.accessModes,mountOptions': 'atomic',
-  'core.v1.PersistentVolumeSpec.capacity': 'quantity',
   'core.v1.PersistentVolumeSpec.claimRef': 'mapGranular',
   'core.v1.PodAffinity.preferredDuringSchedulingIgnoredDuringExecution': 'atomic',
   'core.v1.PodAffinity.requiredDuringSchedulingIgnoredDuringExecution': 'atomic',
@@ -99,11 +91,9 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.PodSpec.containers,ephemeralContainers,imagePullSecrets,initContainers,schedulingGates': 'key:name',
   'core.v1.PodSpec.hostAliases': 'key:ip',
   'core.v1.PodSpec.nodeSelector': 'mapAtomic',
-  'core.v1.PodSpec.overhead': 'quantity',
   'core.v1.PodSpec.readinessGates,tolerations': 'atomic',
   'core.v1.PodSpec.resourceClaims,volumes': 'map:name merge+retainKeys:name',
   'core.v1.PodSpec.topologySpreadConstraints': 'map:topologyKey,whenUnsatisfiable merge:topologyKey',
-  'core.v1.PodStatus.allocatedResources': 'quantity',
   'core.v1.PodStatus.conditions': 'key:type',
   'core.v1.PodStatus.containerStatuses,ephemeralContainerStatuses,initContainerStatuses': 'atomic',
   'core.v1.PodStatus.hostIPs': 'atomic merge:ip',
@@ -121,12 +111,8 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.RBDVolumeSource.user': '=admin',
   'core.v1.ReplicationControllerSpec.selector': 'mapAtomic',
   'core.v1.ReplicationControllerStatus.conditions': 'key:type',
-  'core.v1.ResourceFieldSelector.divisor': 'quantity',
-  'core.v1.ResourceQuotaSpec.hard': 'quantity',
   'core.v1.ResourceQuotaSpec.scopes': 'atomic',
-  'core.v1.ResourceQuotaStatus.hard,used': 'quantity',
   'core.v1.ResourceRequirements.claims': 'map:name',
-  'core.v1.ResourceRequirements.limits,requests': 'quantity',
   'core.v1.ResourceStatus.resources': 'map:resourceID',
   'core.v1.ScaleIOPersistentVolumeSource.fsType': '=xfs',
   'core.v1.ScaleIOPersistentVolumeSource.storageMode': '=ThinProvisioned',
@@ -146,7 +132,6 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'core.v1.TopologySelectorLabelRequirement.values': 'atomic',
   'core.v1.TopologySelectorTerm.matchLabelExpressions': 'atomic',
   'core.v1.TopologySpreadConstraint.matchLabelKeys': 'atomic',
-  'core.v1.VolumeResourceRequirements.limits,requests': 'quantity',
 
   'apps.v1.DaemonSetStatus.conditions': 'key:type',
   'apps.v1.DeploymentSpec.strategy': 'retainKeys',
@@ -156,12 +141,9 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'apps.v1.StatefulSetStatus.conditions': 'key:type',
 
   'autoscaling.v2.HPAScalingRules.policies': 'atomic',
-  'autoscaling.v2.HPAScalingRules.tolerance': 'quantity',
   'autoscaling.v2.HorizontalPodAutoscalerSpec.metrics': 'atomic',
   'autoscaling.v2.HorizontalPodAutoscalerStatus.conditions': 'key:type',
   'autoscaling.v2.HorizontalPodAutoscalerStatus.currentMetrics': 'atomic',
-  'autoscaling.v2.MetricTarget.averageValue,value': 'quantity',
-  'autoscaling.v2.MetricValueStatus.averageValue,value': 'quantity',
 
   'batch.v1.CronJobStatus.active': 'atomic',
   'batch.v1.JobStatus.conditions': 'atomic merge:type',
@@ -208,10 +190,8 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'storage.v1.CSIDriverSpec.volumeLifecycleModes': 'set',
   'storage.v1.CSINodeDriver.topologyKeys': 'atomic',
   'storage.v1.CSINodeSpec.drivers': 'key:name',
-  'storage.v1.CSIStorageCapacity.capacity,maximumVolumeSize': 'quantity',
   'storage.v1.StorageClass.allowedTopologies,mountOptions': 'atomic',
 
-  'node.v1.Overhead.podFixed': 'quantity',
   'node.v1.Scheduling.nodeSelector': 'mapAtomic',
   'node.v1.Scheduling.tolerations': 'atomic',
 
@@ -257,27 +237,20 @@ export const FIELD_FACTS: Readonly<Record<string, string>> = {
   'authorization.v1.SubjectRulesReviewStatus.nonResourceRules,resourceRules': 'atomic',
 
   'resource.v1.AllocatedDeviceStatus.conditions': 'map:type',
-  'resource.v1.CapacityRequestPolicy.default': 'quantity',
-  'resource.v1.CapacityRequestPolicy.validValues': 'quantity atomic',
-  'resource.v1.CapacityRequestPolicyRange.max,min,step': 'quantity',
-  'resource.v1.CapacityRequirements.requests': 'quantity',
-  'resource.v1.Counter.value': 'quantity',
+  'resource.v1.CapacityRequestPolicy.validValues': 'atomic',
   'resource.v1.Device.bindingConditions,bindingFailureConditions,consumesCounters,taints': 'atomic',
   'resource.v1.DeviceAllocationConfiguration.requests': 'atomic',
   'resource.v1.DeviceAllocationResult.config,results': 'atomic',
   'resource.v1.DeviceAttribute.bools,ints,strings,versions': 'atomic',
-  'resource.v1.DeviceCapacity.value': 'quantity',
   'resource.v1.DeviceClaim.config,constraints,requests': 'atomic',
   'resource.v1.DeviceClaimConfiguration.requests': 'atomic',
   'resource.v1.DeviceClassSpec.config,selectors': 'atomic',
   'resource.v1.DeviceConstraint.requests': 'atomic',
   'resource.v1.DeviceRequest.firstAvailable': 'atomic',
   'resource.v1.DeviceRequestAllocationResult.bindingConditions,bindingFailureConditions,tolerations': 'atomic',
-  'resource.v1.DeviceRequestAllocationResult.consumedCapacity': 'quantity',
   'resource.v1.DeviceSubRequest.selectors,tolerations': 'atomic',
   'resource.v1.ExactDeviceRequest.selectors,tolerations': 'atomic',
   'resource.v1.NetworkDeviceData.ips': 'atomic',
-  'resource.v1.NodeAllocatableResourceMapping.allocationMultiplier': 'quantity',
   'resource.v1.ResourceClaimStatus.devices': 'map:driver,device,pool,shareID',
   'resource.v1.ResourceClaimStatus.reservedFor': 'key:uid',
   'resource.v1.ResourceSliceSpec.devices,sharedCounters': 'atomic',
@@ -311,23 +284,3 @@ export const ATOMIC_TYPES: readonly string[] = [
   'admissionregistration.v1.ParamKind',
   'admissionregistration.v1.ParamRef',
 ]
-
-/**
- * Fields that the generated client types `any`, and their content. `raw` is any object with unknown fields, `json` any JSON value, `fields`
- * a field set of server-side apply.
- */
-export const FREE_FIELDS: Readonly<Record<string, 'raw' | 'json' | 'fields'>> = {
-  'meta.v1.ManagedFieldsEntry.fieldsV1': 'fields',
-  'meta.v1.WatchEvent.object': 'raw',
-  'apps.v1.ControllerRevision.data': 'raw',
-  'apiextensions.v1.CustomResourceSubresources.status': 'raw',
-  'apiextensions.v1.JSONSchemaProps.additionalItems': 'json',
-  'apiextensions.v1.JSONSchemaProps.additionalProperties': 'json',
-  'apiextensions.v1.JSONSchemaProps.default': 'json',
-  'apiextensions.v1.JSONSchemaProps.dependencies': 'json',
-  'apiextensions.v1.JSONSchemaProps.enum': 'json',
-  'apiextensions.v1.JSONSchemaProps.example': 'json',
-  'apiextensions.v1.JSONSchemaProps.items': 'json',
-  'resource.v1.AllocatedDeviceStatus.data': 'raw',
-  'resource.v1.OpaqueDeviceConfiguration.parameters': 'raw',
-}

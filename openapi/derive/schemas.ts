@@ -1,9 +1,10 @@
 /**
- * Turns model classes into OpenAPI v3 schemas under upstream's definition names, and adds the facts of `fieldFacts.ts`.
+ * Turns model classes into OpenAPI v3 schemas under upstream's definition names, and adds the facts of `fieldFacts.ts`. The table of
+ * protobuf messages says which strings are quantities, and the content of fields that the generated client types `any`.
  */
 import type { DescriptionsFile, SchemaNode } from '../catalogFormat.ts'
 import { META_PACKAGE } from '../definitionNames.ts'
-import { ATOMIC_TYPES, FIELD_FACTS, FREE_FIELDS } from '../fieldFacts.ts'
+import { ATOMIC_TYPES, FIELD_FACTS } from '../fieldFacts.ts'
 import type { Model, ModelAttribute } from './models.ts'
 import { StructTable } from './structs.ts'
 
@@ -13,7 +14,7 @@ const RAW = 'io.k8s.apimachinery.pkg.runtime.RawExtension'
 const FREE_FORM: SchemaNode = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /** Types that the generated client has no model for. */
-export const PRIMITIVE_DEFINITIONS: Readonly<Record<string, SchemaNode>> = {
+const PRIMITIVE_DEFINITIONS: Readonly<Record<string, SchemaNode>> = {
   [QUANTITY]: { format: 'quantity', 'x-kubernetes-int-or-string': true },
   [INT_OR_STRING]: { format: 'int-or-string', 'x-kubernetes-int-or-string': true },
   [RAW]: FREE_FORM,
@@ -21,6 +22,13 @@ export const PRIMITIVE_DEFINITIONS: Readonly<Record<string, SchemaNode>> = {
   [`${META_PACKAGE}.MicroTime`]: { type: 'string', format: 'date-time' },
   [`${META_PACKAGE}.Patch`]: FREE_FORM,
   [`${META_PACKAGE}.Time`]: { type: 'string', format: 'date-time' },
+}
+
+/** Content of a field without a model, by its protobuf type. All others hold any JSON value. */
+const FREE_CONTENT: Readonly<Record<string, string>> = {
+  RawExtension: RAW,
+  CustomResourceSubresourceStatus: RAW,
+  FieldsV1: `${META_PACKAGE}.FieldsV1`,
 }
 
 const PRIMITIVE_DESCRIPTIONS: DescriptionsFile = {
@@ -34,13 +42,13 @@ const PRIMITIVE_DESCRIPTIONS: DescriptionsFile = {
 }
 
 /** `core.v1.Container` and `meta.v1.ObjectMeta` for definition names. */
-export function shortDefinitionName(name: string): string {
+function shortDefinitionName(name: string): string {
   return name.replace(/^io\.k8s\..*?([a-z0-9]+\.v[0-9a-z]+\.\w+)$/, '$1')
 }
 
 /**
  * @param names definition name per model
- * @throws Error when a fact names a field that no model has, or an `any` field has no fact
+ * @throws Error when a fact names a field that no model has, or the table lacks an `any` field
  */
 export function buildSchemas(
   models: Iterable<Model>,
@@ -53,7 +61,7 @@ export function buildSchemas(
   for (const model of models) {
     const name = names.get(model.name)!
     const short = shortDefinitionName(name)
-    const schema = modelSchema(model, short, names, facts)
+    const schema = modelSchema(model, short, { names, facts, structs })
     const struct = structs.factsOf(short, schema)
     definitions[name] = struct === undefined ? schema : { ...schema, struct }
     descriptions[name] = Object.fromEntries(
@@ -67,12 +75,19 @@ export function buildSchemas(
   return { definitions: sortKeys(definitions), descriptions: sortKeys(descriptions) }
 }
 
-function modelSchema(model: Model, short: string, names: ReadonlyMap<string, string>, facts: FactTable): SchemaNode {
+interface Sources {
+  names: ReadonlyMap<string, string>
+  facts: FactTable
+  structs: StructTable
+}
+
+function modelSchema(model: Model, short: string, { names, facts, structs }: Sources): SchemaNode {
   const properties: Record<string, SchemaNode> = {}
+  const protobufTypes = structs.typesOf(short)
   for (const attribute of model.attributes) {
-    const words = facts.take(`${short}.${attribute.name}`)
-    const node = attributeSchema(attribute, `${short}.${attribute.name}`, names, words.includes('quantity'), facts)
-    for (const word of words) applyFact(node, word)
+    const field = `${short}.${attribute.name}`
+    const node = attributeSchema(attribute, field, names, protobufTypes.get(attribute.name))
+    for (const word of facts.take(field)) applyFact(node, word)
     properties[attribute.name] = node
   }
   const required = model.attributes.filter(a => a.required).map(a => a.name)
@@ -88,8 +103,7 @@ function attributeSchema(
   { type, format }: ModelAttribute,
   field: string,
   names: ReadonlyMap<string, string>,
-  quantity: boolean,
-  facts: FactTable,
+  protobufType: string | undefined,
 ): SchemaNode {
   return schemaOf(type)
 
@@ -100,7 +114,7 @@ function attributeSchema(
     if (map !== null) return { type: 'object', additionalProperties: schemaOf(map[1]!) }
     switch (text) {
       case 'string':
-        return quantity ? { $ref: QUANTITY } : { type: 'string', ...(format && { format }) }
+        return protobufType === 'Quantity' ? { $ref: QUANTITY } : { type: 'string', ...(format && { format }) }
       case 'boolean':
         return { type: 'boolean' }
       case 'number':
@@ -111,8 +125,11 @@ function attributeSchema(
         return { $ref: `${META_PACKAGE}.MicroTime` }
       case 'IntOrString':
         return { $ref: INT_OR_STRING }
-      case 'any':
-        return freeSchema(facts.takeFree(field))
+      case 'any': {
+        if (protobufType === undefined) throw new Error(`the content of ${field} is unknown`)
+        const content = FREE_CONTENT[protobufType]
+        return content === undefined ? { 'x-kubernetes-preserve-unknown-fields': true } : { $ref: content }
+      }
     }
     const name = names.get(text)
     if (name === undefined) throw new Error(`${field} is of the unknown type ${text}`)
@@ -120,18 +137,11 @@ function attributeSchema(
   }
 }
 
-function freeSchema(kind: 'raw' | 'json' | 'fields'): SchemaNode {
-  if (kind === 'json') return { 'x-kubernetes-preserve-unknown-fields': true }
-  return { $ref: kind === 'raw' ? RAW : `${META_PACKAGE}.FieldsV1` }
-}
-
 function applyFact(node: SchemaNode, word: string): void {
   const [verb, argument] = word.startsWith('=') ? ['=', word.slice(1)] : (word.split(':') as [string, string?])
   switch (verb) {
     case '=':
       node.default = node.type === 'boolean' ? argument === 'true' : argument
-      return
-    case 'quantity':
       return
     case 'atomic':
     case 'set':
@@ -164,7 +174,6 @@ function applyFact(node: SchemaNode, word: string): void {
 class FactTable {
   readonly #fields = new Map<string, string[]>()
   readonly #atomic = new Set(ATOMIC_TYPES)
-  readonly #free = new Map(Object.entries(FREE_FIELDS))
   readonly #unused = new Set<string>()
 
   constructor() {
@@ -174,7 +183,7 @@ class FactTable {
         this.#fields.set(`${type}.${field}`, [...(this.#fields.get(`${type}.${field}`) ?? []), ...facts.split(' ')])
       }
     }
-    for (const name of [...this.#fields.keys(), ...this.#atomic, ...this.#free.keys()]) this.#unused.add(name)
+    for (const name of [...this.#fields.keys(), ...this.#atomic]) this.#unused.add(name)
   }
 
   take(field: string): string[] {
@@ -185,13 +194,6 @@ class FactTable {
   takeAtomic(type: string): boolean {
     this.#unused.delete(type)
     return this.#atomic.has(type)
-  }
-
-  takeFree(field: string): 'raw' | 'json' | 'fields' {
-    const kind = this.#free.get(field)
-    if (kind === undefined) throw new Error(`nothing is known about the contents of ${field}`)
-    this.#unused.delete(field)
-    return kind
   }
 
   assertAllUsed(): void {

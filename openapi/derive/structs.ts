@@ -37,6 +37,11 @@ export class StructTable {
     }
   }
 
+  /** Protobuf types of the fields of a struct, or of what they list or map to. @param short `core.v1.Container` */
+  typesOf(short: string): Map<string, string> {
+    return new Map(this.#fieldsOf(short)?.map(({ name, type }) => [name, type]))
+  }
+
   /** @param short `core.v1.Container`. `undefined` for what is no struct. */
   factsOf(short: string, { properties = {}, required = [] }: SchemaNode): StructFacts | undefined {
     const fields = this.#fieldsOf(short)
