@@ -51,7 +51,7 @@ async function measureAll(assets: string): Promise<void> {
       '--aggregated-port',
       `${port}`,
     ]
-    const orrery = await orreryOf(TREE, undefined, undefined, behind).start(join(dir, 'data'))
+    const orrery = await orreryOf(TREE, { flags: behind }).start(join(dir, 'data'))
     running.push(orrery)
     await lead(host.endpoint, orrery.endpoint, { port, caPem: await readFile(join(dir, 'data/pki/ca.crt'), 'utf8') })
     const ways = await waysTo(host.endpoint, orrery.endpoint)

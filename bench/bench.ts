@@ -7,6 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { measureDownsync } from './downsync.ts'
 import { Generator } from './generator.ts'
@@ -78,13 +79,11 @@ const ROWS = {
 type Name = keyof typeof ROWS
 type Figures = Partial<Record<Name, number>>
 
-const quiet = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
-
 async function measure(kind: ServerKind, dir: string): Promise<Figures> {
   const figures: Figures = {}
   const first = await kind.start(dir)
   figures.coldReady = first.readyMs
-  await quiet(500)
+  await pause(500)
   await first.stop()
   const server = await kind.start(dir)
   const generator = new Generator(flags['generator-cores'])
@@ -121,12 +120,12 @@ async function underLoad(server: RunningServer, generator: Generator, figures: F
   const mib = async (): Promise<number> => (await server.residentBytes()) / MIB
   const stored = { namespace: 'default', objects: OBJECTS, connections: 32, seconds }
   // Work of a server right after its start is not its idle state.
-  await quiet(2000)
+  await pause(2000)
   figures.idle = await mib()
   if (wanted('create', 'update', 'get', 'list', 'memory')) {
     const fill = { kind: 'create', namespace: 'default', connections: 32, count: OBJECTS } as const
     await timed({ rate: 'create32', wait: 'createWait' }, fill)
-    await quiet(2000)
+    await pause(2000)
     figures.memory = await mib()
   }
   if (wanted('get')) await timed({ rate: 'get', cpu: 'getCpu', wait: 'getWait' }, { kind: 'get', ...stored })
@@ -149,14 +148,14 @@ async function underLoad(server: RunningServer, generator: Generator, figures: F
     await timed({ rate: 'watch', cpu: 'watchCpu', wait: 'watchWait' }, { ...watch, namespace: 'watched', writers: 1 })
     await timed({ rate: 'watchBurst' }, { ...watch, namespace: 'watched-by-more', writers: 16 })
   }
-  await quiet(1000)
+  await pause(1000)
   figures.memoryAfter = await mib()
 }
 
 const assets = process.env.KUBEBUILDER_ASSETS
 if (flags.peer && assets === undefined)
   throw new Error('--peer needs KUBEBUILDER_ASSETS: the folder of kube-apiserver and etcd')
-const kinds = [orreryOf(TREE, cores), ...(flags.peer && assets !== undefined ? [kubernetes(assets, cores)] : [])]
+const kinds = [orreryOf(TREE, { cores }), ...(flags.peer && assets !== undefined ? [kubernetes(assets, cores)] : [])]
 const root = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
 try {
   /** By server, by round. */

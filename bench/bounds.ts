@@ -6,15 +6,14 @@
  *
  * `--pairs N`, `--slices N` (of each side in a pair), `--only create,update,get,list,event`, `--after TREE` (default: this one).
  */
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request } from 'node:https'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Generator } from './generator.ts'
 import type { Job } from './loadGenerator.ts'
-import { type Endpoint, orreryOf, type RunningServer } from './servers.ts'
+import { median } from './report.ts'
+import { answerTo, type Endpoint, orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const OBJECTS = 2000
 const WATCHERS = 100
@@ -24,7 +23,7 @@ type Part = (typeof PARTS)[number]
 const { values: flags } = parseArgs({
   options: {
     before: { type: 'string' },
-    after: { type: 'string', default: join(import.meta.dirname, '..') },
+    after: { type: 'string', default: TREE },
     core: { type: 'string', default: String(availableParallelism() - 1) },
     pairs: { type: 'string', default: '10' },
     slices: { type: 'string', default: '6' },
@@ -41,29 +40,21 @@ interface Contestant {
   endpoint: Endpoint
 }
 
-/** A request of the administrator. Resolves to the answer's body. */
-async function ask({ host, port, cert, key }: Endpoint, path: string, body: object): Promise<Record<string, unknown>> {
-  const sent = request({ host, port, cert, key, path, method: 'POST', rejectUnauthorized: false })
-  sent.setHeader('Content-Type', 'application/json').end(JSON.stringify(body))
-  const [answer] = await once(sent, 'response')
-  let text = ''
-  for await (const piece of answer) text += piece
-  if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`)
-  return JSON.parse(text)
-}
+const post = async (endpoint: Endpoint, path: string, body: object) =>
+  JSON.parse(String(await answerTo(endpoint, { method: 'POST', path, body })))
 
 async function contestant(tree: string, dir: string): Promise<Contestant> {
-  const server = await orreryOf(tree, flags.core).start(dir)
+  const server = await orreryOf(tree, { cores: flags.core }).start(dir)
   const name = 'bench'
   const { endpoint } = server
-  await ask(endpoint, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } })
-  await ask(endpoint, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+  await post(endpoint, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name } })
+  await post(endpoint, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
     metadata: { name },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
   })
-  const { status } = await ask(endpoint, `/api/v1/namespaces/default/serviceaccounts/${name}/token`, { spec: {} })
-  const { token } = status as { token: string }
+  const { status } = await post(endpoint, `/api/v1/namespaces/default/serviceaccounts/${name}/token`, { spec: {} })
+  const { token } = status
   return { server, endpoint: { host: endpoint.host, port: endpoint.port, token } }
 }
 
@@ -76,7 +67,7 @@ async function slice(
 ): Promise<number> {
   const common = { endpoint, pids: server.pids, seconds: SECONDS[part] }
   const namespace = `${part}-${turn}`
-  if (part === 'create') await ask(server.endpoint, '/api/v1/namespaces', { metadata: { name: namespace } })
+  if (part === 'create') await post(server.endpoint, '/api/v1/namespaces', { metadata: { name: namespace } })
   const jobs: Record<Part, Job> = {
     create: { ...common, kind: 'create', namespace, connections: 8 },
     update: { ...common, kind: 'update', namespace: 'default', objects: OBJECTS, connections: 8 },
@@ -87,11 +78,6 @@ async function slice(
   const { count, cpuSeconds } = await generator.run(jobs[part])
   if (cpuSeconds === undefined) throw new Error('processor time is told by Linux only')
   return (cpuSeconds * 1e6) / (part === 'event' ? count / WATCHERS : count)
-}
-
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
 }
 
 /** Medians of a pair of servers that are started for it: two processes of one tree may differ by more than what is looked for. */
@@ -116,7 +102,7 @@ async function measurePair(trees: readonly string[], firstIndex: number): Promis
         const cost = await slice(contestants[side]!, generator, part, round)
         if (round >= 2 * slices) found[side]!.push(cost)
       }
-      measured.set(part, [median(found[0]), median(found[1])])
+      measured.set(part, [median(found[0])!, median(found[1])!])
     }
   } finally {
     generator.close()
@@ -134,8 +120,8 @@ for (let pair = 0; pair < Number(flags.pairs); pair++) {
 console.log('| processor time | before, µs | after, µs | median of the pairs | pairs, % |\n|---|---|---|---|---|')
 for (const part of pairs[0]!.keys()) {
   const found = pairs.map(pair => pair.get(part)!)
-  const [old, now] = [0, 1].map(index => median(found.map(pair => pair[index]!)).toFixed(1))
+  const [old, now] = [0, 1].map(index => median(found.map(pair => pair[index]!))!.toFixed(1))
   const ratios = found.map(([before, after]) => (after / before - 1) * 100)
   const all = ratios.map(ratio => ratio.toFixed(1)).join(' ')
-  console.log(`| ${part} | ${old} | ${now} | ${median(ratios).toFixed(1)} % | ${all} |`)
+  console.log(`| ${part} | ${old} | ${now} | ${median(ratios)!.toFixed(1)} % | ${all} |`)
 }

@@ -5,22 +5,13 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import {
-  crowd,
-  EVERYWHERE,
-  edge,
-  MAPS,
-  MAPS_PATH,
-  map,
-  NAMESPACE,
-  NAMESPACES,
-  object,
-  pause,
-  read,
-  withScene,
-} from './reportedScene.ts'
-import { inspectorAt, TREE } from './servers.ts'
+import { atMost } from '../src/client/atMost.ts'
+import { EDGE_PLACEMENTS } from '../src/placement/words/placement.ts'
+import { AT_ONCE, CONFIG_MAPS, edgeObject, mailboxesOf, WORKLOAD } from './ground.ts'
+import { EVERYWHERE, MAPS_PATH, map, NAMESPACE, NAMESPACES, read, withScene } from './reportedScene.ts'
+import { TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -37,17 +28,16 @@ const WARM = 4000
 const UPSYNCED = 'edge.kubestellar.io/upsynced'
 const VIEW = `/services/reported/clusters/root:wmw1${MAPS_PATH}`
 
-await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, async ({ server, client, inspectPort }) => {
+await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, async ({ server, client }) => {
   const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['bench'], names: ['*'] }]
-  await client
-    .in('root:wmw1')
-    .create(edge('edgeplacements'), object('EdgePlacement', 'bench', { ...EVERYWHERE, upsync }))
-  const mailboxes = await mailboxesOf()
+  const spec = { ...EVERYWHERE, upsync }
+  await client.in(WORKLOAD).create(EDGE_PLACEMENTS, edgeObject('EdgePlacement', 'bench', { spec }))
+  const mailboxes = (await mailboxesOf(client, CLUSTERS)).map(({ metadata }) => `root:espw:${metadata.name}`)
   for (const mailbox of mailboxes) {
     const annotations = { [UPSYNCED]: 'Namespace//bench' }
     await client.in(mailbox).create(NAMESPACES, { ...NAMESPACE, metadata: { name: 'bench', annotations } })
   }
-  const inspector = await inspectorAt(inspectPort)
+  const inspector = await server.inspector()
   const used = async (): Promise<number> => {
     // collections, and writes of the store, bring it down in a few steps
     let least = Number.POSITIVE_INFINITY
@@ -55,9 +45,11 @@ await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, asyn
     return least
   }
   const carryUp = async (from: number, to: number): Promise<void> => {
-    await crowd(to - from, i => {
+    await atMost(AT_ONCE, Array(to - from).keys(), i => {
       const name = `map-${from + i}`
-      return client.in(mailboxes[i % CLUSTERS]!).create(MAPS, map(from + i, { [UPSYNCED]: `ConfigMap/bench/${name}` }))
+      return client
+        .in(mailboxes[i % CLUSTERS]!)
+        .create(CONFIG_MAPS, map(from + i, { [UPSYNCED]: `ConfigMap/bench/${name}` }))
     })
     for (const mailbox of mailboxes)
       for (let noted = 0; noted < to / CLUSTERS; await pause(500))
@@ -90,15 +82,4 @@ await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, asyn
     watch.destroy()
   }
   inspector.close()
-
-  async function mailboxesOf(): Promise<string[]> {
-    for (;;) {
-      const { items } = await client
-        .in('root:espw')
-        .list({ group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' })
-      const ready = items.filter(({ status }) => (status as { phase?: string } | undefined)?.phase === 'Ready')
-      if (ready.length >= CLUSTERS) return ready.map(({ metadata }) => `root:espw:${metadata.name}`)
-      await pause(100)
-    }
-  }
 })

@@ -6,11 +6,12 @@
  *   node bench/crds.ts [--crds 1000]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Endpoint, orreryOf, type RunningServer, TREE } from './servers.ts'
+import { atMost } from '../src/client/atMost.ts'
+import { mib } from './serverState.ts'
+import { answerTo, orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -56,38 +57,16 @@ function definition(index: number, revision = 0): object {
   }
 }
 
+/** Milliseconds until an answer is there, and its size in bytes. */
 interface Answer {
-  code: number
   ms: number
   bytes: number
-  text: string
 }
 
-function ask(
-  { host, port, cert, key }: Endpoint,
-  method: string,
-  path: string,
-  o: { body?: object; accept?: string } = {},
-): Promise<Answer> {
-  const data = o.body && Buffer.from(JSON.stringify(o.body))
+async function timed({ endpoint }: RunningServer, request: Parameters<typeof answerTo>[1]): Promise<Answer> {
   const begun = performance.now()
-  return new Promise((resolve, reject) => {
-    const headers = {
-      ...(o.accept && { Accept: o.accept }),
-      ...(data && { 'Content-Type': 'application/json', 'Content-Length': data.length }),
-    }
-    const sent = request({ host, port, cert, key, rejectUnauthorized: false, method, path, headers }, response => {
-      const parts: Buffer[] = []
-      response.on('data', part => parts.push(part))
-      response.on('end', () => {
-        const body = Buffer.concat(parts)
-        const code = response.statusCode ?? 0
-        resolve({ code, ms: performance.now() - begun, bytes: body.length, text: code < 300 ? '' : body.toString() })
-      })
-    })
-    sent.on('error', reject)
-    sent.end(data)
-  })
+  const { length } = await answerTo(endpoint, request)
+  return { ms: performance.now() - begun, bytes: length }
 }
 
 async function documents(server: RunningServer, when: string): Promise<void> {
@@ -100,7 +79,7 @@ async function documents(server: RunningServer, when: string): Promise<void> {
     ['OpenAPI v2, JSON', '/openapi/v2', undefined],
     ['OpenAPI v2, protobuf', '/openapi/v2', OPENAPI_PROTOBUF],
   ] as const) {
-    const get = (): Promise<Answer> => ask(server.endpoint, 'GET', path, accept ? { accept } : {})
+    const get = (): Promise<Answer> => timed(server, { path, ...(accept && { accept }) })
     const first = await longestWaitBeside(server, get)
     const second = await longestWaitBeside(server, get)
     const times = ({ answer, waitMs }: Beside): string => `${answer.ms.toFixed(1)} ms (${waitMs.toFixed(1)})`
@@ -121,7 +100,7 @@ async function longestWaitBeside(server: RunningServer, get: () => Promise<Answe
     done = true
   })
   let waitMs = 0
-  while (!done) waitMs = Math.max(waitMs, (await ask(server.endpoint, 'GET', '/livez')).ms)
+  while (!done) waitMs = Math.max(waitMs, (await timed(server, { path: '/livez' })).ms)
   return { answer: await answer, waitMs }
 }
 
@@ -129,25 +108,19 @@ function report(what: string, value: string): void {
   console.log(`${what.padEnd(60)} ${value}`)
 }
 
-const megabytes = async (server: RunningServer): Promise<string> =>
-  `${((await server.residentBytes()) / 1024 / 1024).toFixed(0)} MiB resident`
+const megabytes = async (server: RunningServer): Promise<string> => `${mib(await server.residentBytes(), 0)} resident`
 
 const dir = mkdtempSync(join(tmpdir(), 'orrery-bench-'))
 try {
   let server = await orreryOf(TREE).start(dir)
   report('start, empty', `${server.readyMs.toFixed(0)} ms, ${await megabytes(server)}`)
   const begun = performance.now()
-  for (let start = 0; start < count; start += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, count - start) }, (_, i) => start + i)
-    for (const answer of await Promise.all(
-      batch.map(i => ask(server.endpoint, 'POST', CRDS, { body: definition(i) })),
-    )) {
-      if (answer.code !== 201) throw new Error(`a definition was refused: ${answer.code} ${answer.text}`)
-    }
-  }
+  const { endpoint } = server
+  const make = (i: number) => answerTo(endpoint, { method: 'POST', path: CRDS, body: definition(i) })
+  await atMost(AT_ONCE, Array(count).keys(), make)
   report(`${count} definitions made`, `${(performance.now() - begun).toFixed(0)} ms, ${await megabytes(server)}`)
   await documents(server, 'first')
-  const one = await ask(server.endpoint, 'POST', CRDS, { body: definition(count) })
+  const one = await timed(server, { method: 'POST', path: CRDS, body: definition(count) })
   report('one more definition', `${one.ms.toFixed(1)} ms`)
   await documents(server, 'after one more')
   await server.stop()

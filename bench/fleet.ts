@@ -11,24 +11,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { at, num, objects, str } from '../src/apimachinery/fields.ts'
-import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
+import type { KubeObject } from '../src/apimachinery/object.ts'
 import type { SpaceClient } from '../src/client/client.ts'
-import { httpClient } from '../src/client/http/httpClient.ts'
-import { loadKubeconfig } from '../src/client/kubeconfig.ts'
-import {
-  COMBINED_STATUSES,
-  EDGE_API_VERSION,
-  EDGE_PLACEMENTS,
-  STATUS_COLLECTORS,
-} from '../src/placement/words/placement.ts'
+import { COMBINED_STATUSES, EDGE_PLACEMENTS, STATUS_COLLECTORS } from '../src/placement/words/placement.ts'
 import type { Inspector } from '../test/attack/inspector.ts'
-import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
-import { eventually, Fleet, type StandIn, say } from './standIns.ts'
+import { figuresOf } from '../test/support/figures.ts'
+import { CONFIG_MAPS, DEPLOYMENTS, edgeObject, eventually, WORKLOAD } from './ground.ts'
+import { mib } from './serverState.ts'
+import { clientOf, orreryOf, type RunningServer, TREE } from './servers.ts'
+import { Fleet, type StandIn, say } from './standIns.ts'
 
-const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
-const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 /** Between two looks at what a placement says. */
 const LOOK_MS = 20
 
@@ -40,7 +35,7 @@ const { values: flags } = parseArgs({
     idle: { type: 'string', default: '60' },
     statuses: { type: 'string' },
     seconds: { type: 'string', default: '30' },
-    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    tree: { type: 'string', default: TREE },
     core: { type: 'string' },
     profile: { type: 'string' },
   },
@@ -50,12 +45,9 @@ const OBJECTS = Number(flags.objects)
 /** Objects of the fleet: those with a status where statuses are what is measured. */
 const CARRIED = flags.statuses === undefined ? CONFIG_MAPS : DEPLOYMENTS
 
-async function run(server: RunningServer, dir: string, inspector: Inspector | undefined): Promise<void> {
-  const { options, base } = await loadKubeconfig(join(dir, 'data/admin.kubeconfig'))
-  const admin = httpClient({ ...options, server: base })
-  const workload = admin.in('root:wmw1')
-  const { caPem } = options
-  const fleet = new Fleet({ admin, carried: CARRIED, server: base, ...(caPem && { caPem }) })
+async function run(server: RunningServer, inspector: Inspector | undefined): Promise<void> {
+  const workload = clientOf(server.endpoint).in(WORKLOAD)
+  const fleet = new Fleet(server, CARRIED)
   const cpu = async () => (await server.cpuSeconds()) ?? Number.NaN
   const timed = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     const [begun, before] = [performance.now(), await cpu()]
@@ -86,15 +78,11 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   })
   const first = (name: string): KubeObject => (CARRIED === DEPLOYMENTS ? deployment(name) : map(name, '0'))
   for (let i = 0; i < OBJECTS; i++) await workload.create(CARRIED, first(`map-${i}`))
-  await workload.create(EDGE_PLACEMENTS, {
-    apiVersion: EDGE_API_VERSION,
-    kind: 'EdgePlacement',
-    metadata: { name: 'fleet' },
-    spec: {
-      locationSelectors: [{ matchLabels: { env: 'fleet' } }],
-      downsync: [{ apiGroup: CARRIED.group, resources: [CARRIED.resource], namespaces: ['default'] }],
-    },
-  })
+  const spec = {
+    locationSelectors: [{ matchLabels: { env: 'fleet' } }],
+    downsync: [{ apiGroup: CARRIED.group, resources: [CARRIED.resource], namespaces: ['default'] }],
+  }
+  await workload.create(EDGE_PLACEMENTS, edgeObject('EdgePlacement', 'fleet', { spec }))
   const all = (holds: (loop: StandIn) => boolean) =>
     new Promise<number[]>(resolve => {
       const begun = performance.now()
@@ -122,13 +110,13 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
   await timed('until the placement says so', () => outcome(CLUSTERS * OBJECTS))
   if (flags.statuses !== undefined) {
     await measureStatuses({ loops, workload, cpu, rate: Number(flags.statuses), seconds: Number(flags.seconds) })
-    say('memory', `${((await server.residentBytes()) / 2 ** 20).toFixed(0)} MiB`)
+    say('memory', mib(await server.residentBytes(), 0))
     return
   }
-  await new Promise(resolve => setTimeout(resolve, 15_000))
-  say('memory', `${((await server.residentBytes()) / 2 ** 20).toFixed(0)} MiB`)
+  await pause(15_000)
+  say('memory', mib(await server.residentBytes(), 0))
   const [before, seconds] = [await cpu(), Number(flags.idle)]
-  await new Promise(resolve => setTimeout(resolve, seconds * 1000))
+  await pause(seconds * 1000)
   say(`idle for ${seconds} s`, `${((((await cpu()) - before) / seconds) * 100).toFixed(2)} % of a core`)
 
   const figures = { first: [] as number[], last: [] as number[], reported: [] as number[], cpu: [] as number[] }
@@ -149,16 +137,13 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
       // the placement has to say first that something is under way
       await outcome(copies(i))
       figures.reported.push(performance.now() - begun)
-      await new Promise(resolve => setTimeout(resolve, 3000))
+      await pause(3000)
       figures.cpu.push(((await cpu()) - spent) * 1000)
     }
     for (const [name, list] of Object.entries(figures)) {
       if (list.length === 0) continue
-      const sorted = list.toSorted((a, b) => a - b)
-      say(
-        `${what}: ${name}`,
-        `median ${sorted[sorted.length >> 1]!.toFixed(0)} ms, most ${sorted.at(-1)!.toFixed(0)} ms`,
-      )
+      const { p50, max } = figuresOf(list)
+      say(`${what}: ${name}`, `median ${p50.toFixed(0)} ms, most ${max.toFixed(0)} ms`)
     }
   }
   const total = CLUSTERS * OBJECTS
@@ -215,7 +200,7 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
     for (let i = 0; i < rate * seconds; i++) {
       const [loop, name] = [loops[(i * 7919) % loops.length]!, `map-${i % OBJECTS}`]
       const lateMs = begun + (i * 1000) / rate - performance.now()
-      if (lateMs > 0) await new Promise(resolve => setTimeout(resolve, lateMs))
+      if (lateMs > 0) await pause(lateMs)
       const turn = (turns.get(name) ?? Promise.resolve()).then(() => report(loop, name, ++count))
       turns.set(name, turn)
       writes.push(turn)
@@ -276,20 +261,16 @@ async function measureStatuses({ loops, workload, cpu, rate, seconds }: StatusBe
   await eventually(async () => ([...waiting.values()].every(due => due.length === 0) ? true : undefined))
   end.abort()
   await watching
-  const sorted = ages.toSorted((a, b) => a - b)
-  const at99 = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
-  say(
-    'age of a sum',
-    `median ${sorted[sorted.length >> 1]?.toFixed(0)} ms, p99 ${at99.toFixed(0)} ms, most ${sorted.at(-1)?.toFixed(0)} ms`,
-  )
+  const { p50, p99, max } = figuresOf(ages)
+  say('age of a sum', `median ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, most ${max.toFixed(0)} ms`)
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-fleet-'))
-const inspectPort = flags.profile === undefined ? undefined : await freePort()
-const server = await orreryOf(flags.tree, flags.core, inspectPort).start(join(dir, 'data'))
+const inspected = flags.profile !== undefined
+const server = await orreryOf(flags.tree, { cores: flags.core, inspected }).start(join(dir, 'data'))
 try {
-  const inspector = inspectPort === undefined ? undefined : await inspectorAt(inspectPort)
-  await run(server, dir, inspector)
+  const inspector = inspected ? await server.inspector() : undefined
+  await run(server, inspector)
   inspector?.close()
 } finally {
   await server.stop()

@@ -12,11 +12,13 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openLevelStore } from '../src/storage/level/openLevelStore.ts'
 import type { Store, Stored, Write } from '../src/storage/store.ts'
 import { Generator } from './generator.ts'
-import { freePort, inspectorAt, orreryOf, TREE } from './servers.ts'
+import { mib } from './serverState.ts'
+import { orreryOf, TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -33,9 +35,7 @@ const BATCH = 1000
 const TICKS_A_SECOND = 100
 const MAPS = { space: 'root', group: '', resource: 'configmaps', namespace: 'default' }
 
-const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`
-const wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
 async function makeOne(dir: string): Promise<void> {
   const server = await orreryOf(TREE).start(dir)
@@ -88,7 +88,7 @@ async function multiply(dir: string): Promise<void> {
 }
 
 async function start(dir: string): Promise<void> {
-  const server = await orreryOf(TREE, flags['server-cores']).start(dir)
+  const server = await orreryOf(TREE, { cores: flags['server-cores'] }).start(dir)
   const [cpu, resident] = [await processSeconds(server.pids[0]!), await server.residentBytes()]
   console.log(`ready in ${seconds(server.readyMs)}, ${cpu.toFixed(2)} s of the processor, ${mib(resident)} resident`)
   await server.stop()
@@ -102,13 +102,12 @@ async function processSeconds(pid: number): Promise<number> {
 
 /** With the inspector, which slows the threads down that read. */
 async function measureMemory(dir: string): Promise<void> {
-  const port = await freePort()
-  const server = await orreryOf(TREE, flags['server-cores'], port).start(dir)
-  const inspector = await inspectorAt(port)
+  const server = await orreryOf(TREE, { cores: flags['server-cores'], inspected: true }).start(dir)
+  const inspector = await server.inspector()
   const { used, rss } = await inspector.memory()
   console.log(`after a collection: ${mib(rss)} resident, ${mib(used)} used`)
   if (Number(flags.rest) > 0) {
-    await wait(Number(flags.rest) * 1000)
+    await pause(Number(flags.rest) * 1000)
     const later = await inspector.memory()
     console.log(`  ${flags.rest} s later: ${mib(later.rss)} resident, ${mib(later.used)} used`)
   }

@@ -11,12 +11,29 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../src/apimachinery/object.ts'
-import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
+import { str } from '../src/apimachinery/fields.ts'
+import type { KubeObject } from '../src/apimachinery/object.ts'
+import { atMost } from '../src/client/atMost.ts'
+import type { ClosableClient } from '../src/client/http/httpClient.ts'
+import { EDGE_PLACEMENTS, INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../src/placement/words/placement.ts'
 import type { Inspector } from '../test/attack/inspector.ts'
+import { figuresOf } from '../test/support/figures.ts'
+import {
+  AT_ONCE,
+  addCluster,
+  addSpace,
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  edgeObject,
+  INVENTORY,
+  mailboxesOf,
+  WORKLOAD,
+} from './ground.ts'
 import { MailboxStreams } from './mailboxStreams.ts'
-import { cpuByThreadOf, freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
+import { mib as mibOf } from './serverState.ts'
+import { clientOf, cpuByThreadOf, orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -31,53 +48,26 @@ const { values: flags } = parseArgs({
     restart: { type: 'string', default: 'yes' },
     only: { type: 'string' },
     statuses: { type: 'boolean', default: false },
-    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    tree: { type: 'string', default: TREE },
   },
 })
 const CLUSTERS = Number(flags.clusters)
 const OBJECTS = Number(flags.objects)
 const FOLLOWED = Math.min(CLUSTERS, Number(flags.streams ?? CLUSTERS))
-const VERSION = 'edge.kubestellar.io/v2alpha1'
-const edge = (resource: string): GroupVersionResource => ({
-  group: 'edge.kubestellar.io',
-  version: 'v2alpha1',
-  resource,
-})
-const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
-const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
-const PLACED = flags.statuses ? { group: 'apps', version: 'v1', resource: 'deployments' } : MAPS
-const INVENTORY = 'root:imw1'
-const WORKLOAD = 'root:wmw1'
-const CORE = 'root:espw'
+const PLACED = flags.statuses ? DEPLOYMENTS : CONFIG_MAPS
 /** Between two edits of the other space. */
 const NEIGHBOUR_MS = 100
 /** Processor time in a quarter of a second, in seconds, below which nothing is going on. */
 const QUIET = 0.02
 
-const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 const rows: [what: string, value: string][] = []
 const tell = (what: string, value: string): void => {
   rows.push([what, value])
   process.stderr.write(`${what}: ${value}\n`)
 }
-const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`
+const mib = (bytes: number): string => mibOf(bytes, 0)
 const ms = (value: number): string => `${value.toFixed(0)} ms`
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
-
-async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < count) await each(next++)
-  }
-  await Promise.all(Array.from({ length: Math.min(16, count) }, worker))
-}
-
-const objectOf = (kind: string, name: string, content: object, labels?: Record<string, string>): KubeObject => ({
-  apiVersion: VERSION,
-  kind,
-  metadata: { name, ...(labels && { labels }) },
-  ...content,
-})
+const median = (values: readonly number[]): number => figuresOf(values).p50
 
 /** A ConfigMap of about 400 bytes as its author sends it. */
 const configMap = (name: string, value: string): KubeObject => ({
@@ -137,10 +127,8 @@ class Bench {
   readonly #client: ClosableClient
 
   constructor(server: RunningServer) {
-    const { host, port, cert = '', key = '' } = server.endpoint
     this.#server = server
-    const url = `https://${host}:${port}`
-    this.#client = httpClient({ server: url, certPem: cert, keyPem: key, insecure: true, timeoutMs: 300_000 })
+    this.#client = clientOf(server.endpoint)
   }
 
   in(space: string) {
@@ -148,46 +136,32 @@ class Bench {
   }
 
   async addCluster(name: string, env: string): Promise<void> {
-    const api = this.in(INVENTORY)
-    await api.create(edge('synctargets'), objectOf('SyncTarget', name, { spec: {} }, { id: name }))
-    const spec = { resource: edge('synctargets'), instanceSelector: { matchLabels: { id: name } } }
-    await api.create(edge('locations'), objectOf('Location', name, { spec }, { env }))
+    await addCluster(this.#client, name, env)
   }
 
   /** Ids of the spaces of all mailboxes, by the names of their SyncTargets, once there are so many. */
   async mailboxes(count: number): Promise<Map<string, string>> {
-    for (;;) {
-      const { items } = await this.in(CORE).list(WORKSPACES)
-      const found = new Map<string, string>()
-      for (const { metadata, spec, status } of items) {
-        if (!isRecord(status) || status.phase !== 'Ready' || !isRecord(spec)) continue
-        found.set(metadata.annotations?.['edge.kubestellar.io/sync-target-name'] ?? '', String(spec.cluster))
-      }
-      if (found.size >= count) return found
-      await pause(100)
-    }
+    const ready = await mailboxesOf(this.#client, count)
+    return new Map(
+      ready.map(({ metadata, spec }) => [
+        metadata.annotations?.['edge.kubestellar.io/sync-target-name'] ?? '',
+        str(spec, 'cluster'),
+      ]),
+    )
   }
 
   /** Another team's space, which places one object on a cluster of its own. */
   async addNeighbour(): Promise<string> {
-    const workspace = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'neighbour' } }
-    await this.in('root').create(WORKSPACES, { ...workspace, spec: {} })
-    let cluster: unknown
-    while (cluster === undefined) {
-      const { spec, status } = await this.in('root').get(WORKSPACES, { name: 'neighbour' })
-      if (isRecord(status) && status.phase === 'Ready' && isRecord(spec)) cluster = spec.cluster
-      else await pause(20)
-    }
-    const api = this.in(String(cluster))
+    const { spec } = await addSpace(this.#client, 'neighbour')
+    const space = str(spec, 'cluster')
     await this.addCluster('neighbour', 'neighbour')
-    await this.in(INVENTORY).create(
-      edge('placementgrants'),
-      objectOf('PlacementGrant', 'neighbour', { spec: { spaces: [{ path: 'root:neighbour' }] } }),
-    )
-    await api.create(edge('inventorybindings'), objectOf('InventoryBinding', 'own', { spec: { path: INVENTORY } }))
-    await api.create(PLACED, placed('their-map', '0'))
-    await this.place(String(cluster), 'neighbour')
-    return String(cluster)
+    const grant = { spec: { spaces: [{ path: 'root:neighbour' }] } }
+    await this.in(INVENTORY).create(PLACEMENT_GRANTS, edgeObject('PlacementGrant', 'neighbour', grant))
+    const binding = edgeObject('InventoryBinding', 'own', { spec: { path: INVENTORY } })
+    await this.in(space).create(INVENTORY_BINDINGS, binding)
+    await this.in(space).create(PLACED, placed('their-map', '0'))
+    await this.place(space, 'neighbour')
+    return space
   }
 
   async place(space: string, env: string): Promise<void> {
@@ -202,7 +176,7 @@ class Bench {
         },
       ],
     }
-    await this.in(space).create(edge('edgeplacements'), objectOf('EdgePlacement', env, { spec }))
+    await this.in(space).create(EDGE_PLACEMENTS, edgeObject('EdgePlacement', env, { spec }))
   }
 
   async edit(space: string, name: string, value: string): Promise<void> {
@@ -212,7 +186,7 @@ class Bench {
 
   /** All syncers report of all copies. */
   async report(mailboxes: readonly string[]): Promise<void> {
-    await crowd(mailboxes.length * OBJECTS, async i => {
+    await atMost(AT_ONCE, Array(mailboxes.length * OBJECTS).keys(), async i => {
       const name = `bench-${i % OBJECTS}`
       const status = statusOf(name, i)
       const copy = { name, namespace: 'default' }
@@ -281,9 +255,8 @@ class Neighbour {
   }
 
   get summary(): string {
-    const sorted = [...this.latencies].sort((a, b) => a - b)
-    const at = (share: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!)
-    return `median ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)} (${sorted.length} edits)`
+    const { p50, p99, max, count } = figuresOf(this.latencies)
+    return `median ${ms(p50)}, p99 ${ms(p99)}, worst ${ms(max)} (${count} edits)`
   }
 }
 
@@ -412,7 +385,7 @@ async function afterRestart(
   first.close()
   await beginProfile(inspector, 'deletion')
   const gone = await measured(bench, async () => {
-    await bench.in(WORKLOAD).delete(edge('edgeplacements'), { name: 'bench' })
+    await bench.in(WORKLOAD).delete(EDGE_PLACEMENTS, { name: 'bench' })
     await streams.until(() => streams.copies === 0)
   })
   await endProfile(inspector, 'deletion')
@@ -426,21 +399,20 @@ const spacesOf = (mailboxes: Map<string, string>): string[] =>
   [...mailboxes].flatMap(([name, space]) => (name === 'neighbour' ? [] : [space])).slice(0, FOLLOWED)
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-placement-'))
-const inspectPort = await freePort()
-const kind = orreryOf(flags.tree, flags.core, inspectPort)
+const kind = orreryOf(flags.tree, { cores: flags.core, inspected: true })
 let server: RunningServer | undefined
 try {
   server = await kind.start(dir)
   const bench = new Bench(server)
-  const inspector = await inspectorAt(inspectPort)
+  const inspector = await server.inspector()
   const neighbour = await bench.addNeighbour()
   const { wallMs, cpuSeconds } = await measured(bench, async () => {
-    await crowd(CLUSTERS, i => bench.addCluster(`cluster-${i}`, 'bench'))
+    await atMost(AT_ONCE, Array(CLUSTERS).keys(), i => bench.addCluster(`cluster-${i}`, 'bench'))
     await bench.mailboxes(CLUSTERS + 1)
   })
   tell(`${CLUSTERS} clusters, the last mailbox`, `${ms(wallMs)}, ${((cpuSeconds / CLUSTERS) * 1e3).toFixed(1)} ms each`)
   const mailboxes = await bench.mailboxes(CLUSTERS + 1)
-  await crowd(OBJECTS, i => bench.in(WORKLOAD).create(PLACED, placed(`bench-${i}`, '0')))
+  await atMost(AT_ONCE, Array(OBJECTS).keys(), i => bench.in(WORKLOAD).create(PLACED, placed(`bench-${i}`, '0')))
   const { used: empty } = await inspector.memory()
   const revisions = await beforeRestart(bench, inspector, mailboxes, neighbour)
   if (flags.only !== 'copies' && flags.restart === 'no') await afterRestart(bench, inspector, mailboxes, revisions)
@@ -451,7 +423,7 @@ try {
     server = await kind.start(dir)
     tell('restart, ready', ms(server.readyMs))
     const again = new Bench(server)
-    const looks = await inspectorAt(inspectPort)
+    const looks = await server.inspector()
     await again.settled()
     const { used, rss } = await looks.memory()
     const each = ((used - empty) / CLUSTERS / OBJECTS).toFixed(0)

@@ -58,7 +58,7 @@ function seen(values: readonly number[], unit: string): string {
   return `${number(middle)} ${unit}${range}`
 }
 
-function median(values: readonly number[]): number | undefined {
+export function median(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((a, b) => a - b)
   const at = sorted.length / 2
   return sorted.length % 2 === 1

@@ -3,22 +3,14 @@
  * many objects, of 1 KB each. Options: `--objects N`, `--clusters N`, `--rounds N`, `--core N`, `--profile FILE`, `--tree DIR`.
  */
 import { writeFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import {
-  crowd,
-  EVERYWHERE,
-  edge,
-  MAPS,
-  MAPS_PATH,
-  map,
-  NAMESPACE,
-  NAMESPACES,
-  object,
-  pause,
-  read,
-  withScene,
-} from './reportedScene.ts'
-import { inspectorAt, TREE } from './servers.ts'
+import { atMost } from '../src/client/atMost.ts'
+import { EDGE_PLACEMENTS } from '../src/placement/words/placement.ts'
+import { figuresOf } from '../test/support/figures.ts'
+import { AT_ONCE, CONFIG_MAPS, edgeObject, WORKLOAD } from './ground.ts'
+import { EVERYWHERE, MAPS_PATH, map, NAMESPACE, NAMESPACES, read, withScene } from './reportedScene.ts'
+import { TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -34,17 +26,17 @@ const CLUSTERS = Number(flags.clusters)
 const OBJECTS = Number(flags.objects)
 const ROUNDS = Number(flags.rounds)
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
+const median = (values: readonly number[]): number => figuresOf(values).p50
 
-await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, async ({ server, client, inspectPort }) => {
+await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, async ({ server, client }) => {
   const spec = {
     ...EVERYWHERE,
     downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['bench'], objectNames: ['*'] }],
   }
-  await client.in('root:wmw1').create(edge('edgeplacements'), object('EdgePlacement', 'bench', spec))
-  for (const [space, count] of [['root:wmw1', OBJECTS / CLUSTERS] as const, ['root:plain', OBJECTS] as const]) {
+  await client.in(WORKLOAD).create(EDGE_PLACEMENTS, edgeObject('EdgePlacement', 'bench', { spec }))
+  for (const [space, count] of [[WORKLOAD, OBJECTS / CLUSTERS] as const, ['root:plain', OBJECTS] as const]) {
     await client.in(space).create(NAMESPACES, NAMESPACE)
-    await crowd(count, i => client.in(space).create(MAPS, map(i)))
+    await atMost(AT_ONCE, Array(count).keys(), i => client.in(space).create(CONFIG_MAPS, map(i)))
   }
   const paths = {
     space: `/clusters/root:plain${MAPS_PATH}?labelSelector=app`,
@@ -52,7 +44,7 @@ await withScene({ tree: flags.tree, core: flags.core, clusters: CLUSTERS }, asyn
     view: `/services/reported/clusters/root:wmw1${MAPS_PATH}`,
   }
   while ((await read(server, paths.view)).items < OBJECTS) await pause(500)
-  const inspector = flags.profile === undefined ? undefined : await inspectorAt(inspectPort)
+  const inspector = flags.profile === undefined ? undefined : await server.inspector()
   const found: Record<string, number[]> = { space: [], plain: [], view: [] }
   for (let round = -3; round < ROUNDS; round++) {
     if (round === 0) await inspector?.startProfile()

@@ -10,26 +10,23 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { at, num, objects, str } from '../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
-import { httpClient } from '../src/client/http/httpClient.ts'
-import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { contentName, revisionName } from '../src/placement/rollout/revisionNames.ts'
 import { objectKey } from '../src/placement/words/names.ts'
 import {
-  EDGE_API_VERSION,
   EDGE_PLACEMENTS,
   LOCATIONS,
   PLACEMENT_CONTENTS,
   PLACEMENT_REVISIONS,
   PLACEMENT_ROLLOUTS,
 } from '../src/placement/words/placement.ts'
-import { orreryOf, type RunningServer } from './servers.ts'
-import { eventually, Fleet, type StandIn, say } from './standIns.ts'
+import { CONFIG_MAPS, DEPLOYMENTS, edgeObject, eventually, INVENTORY, WORKLOAD } from './ground.ts'
+import { clientOf, orreryOf, type RunningServer, TREE } from './servers.ts'
+import { Fleet, type StandIn, say } from './standIns.ts'
 
-const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
-const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 const REVISED = 200
 const REVISED_LABELS = { set: 'revised' }
 const REVISIONS = 10
@@ -52,7 +49,7 @@ const { values: flags } = parseArgs({
     concurrency: { type: 'string', default: '10' },
     failures: { type: 'string', default: '4' },
     thinking: { type: 'string', default: '100' },
-    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    tree: { type: 'string', default: TREE },
     kills: { type: 'string', default: '0' },
     core: { type: 'string' },
   },
@@ -116,11 +113,9 @@ function runDeployments(loop: StandIn): void {
 }
 
 async function run(dir: string): Promise<void> {
-  const { options, base } = await loadKubeconfig(join(dir, 'data/admin.kubeconfig'))
-  const admin = httpClient({ ...options, server: base })
-  const workload = admin.in('root:wmw1')
-  const { caPem } = options
-  const fleet = new Fleet({ admin, carried: DEPLOYMENTS, server: base, ...(caPem && { caPem }) })
+  const admin = clientOf(server.endpoint)
+  const workload = admin.in(WORKLOAD)
+  const fleet = new Fleet(server, DEPLOYMENTS)
   const connected = async (names: readonly string[], env?: string): Promise<StandIn[]> => {
     await fleet.create(names, env)
     const loops = await fleet.connect(await fleet.mailboxes())
@@ -244,7 +239,7 @@ async function run(dir: string): Promise<void> {
   const joins = async (): Promise<void> => {
     await eventually(async () => having('bad:1', first) > 0 || undefined, LOOK_MS)
     const metadata = { labels: { env: 'fleet' } }
-    for (const name of JOINING) await admin.in('root:imw1').patch(LOCATIONS, { name }, 'merge', { metadata })
+    for (const name of JOINING) await admin.in(INVENTORY).patch(LOCATIONS, { name }, 'merge', { metadata })
     await eventually(async () => joining.every(({ held }) => held.has(EDITED)) || undefined, LOOK_MS)
   }
   const edits = [
@@ -322,15 +317,11 @@ function deployment(name: string, image: string): KubeObject {
 
 function placement(name: string, matchLabels: Record<string, string>, test: object): KubeObject {
   const spec = { locationSelectors: [{ matchLabels }], downsync: [test] }
-  return { apiVersion: EDGE_API_VERSION, kind: 'EdgePlacement', metadata: { name }, spec }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms))
+  return edgeObject('EdgePlacement', name, { spec })
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-rollouts-'))
-const kind = orreryOf(flags.tree, flags.core)
+const kind = orreryOf(flags.tree, { cores: flags.core })
 let server: RunningServer = await kind.start(join(dir, 'data'))
 try {
   await run(dir)

@@ -1,11 +1,16 @@
 /** The compared servers: their start, readiness, measurement and stop. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
 import { Inspector } from '../test/attack/inspector.ts'
 import { HttpConnection } from './httpConnection.ts'
 
@@ -31,6 +36,8 @@ export interface RunningServer {
   residentBytes(): Promise<number>
   /** Processor time that all its processes have used, in seconds; `undefined` where there is no /proc. */
   cpuSeconds(): Promise<number | undefined>
+  /** @throws Error where it was not started with one */
+  inspector(): Promise<Inspector>
   /** Default: SIGTERM. */
   stop(signal?: NodeJS.Signals): Promise<void>
 }
@@ -46,19 +53,23 @@ const READY_LIMIT_MS = 60_000
 /** This tree. */
 export const TREE = join(import.meta.dirname, '..')
 
-/** That of a tree. `cores`: the only ones that it may run on, as `taskset` writes them. `inspectPort`: where its inspector listens. */
-export function orreryOf(
-  tree: string,
-  cores?: string,
-  inspectPort?: number,
-  flags: readonly string[] = [],
-): ServerKind {
+interface OrreryOptions {
+  /** The only ones that it may run on, as `taskset` writes them. */
+  cores?: string | undefined
+  /** Whether it runs with an inspector. */
+  inspected?: boolean
+  flags?: readonly string[]
+}
+
+/** That of a tree. */
+export function orreryOf(tree: string, { cores, inspected = false, flags = [] }: OrreryOptions = {}): ServerKind {
   return {
     name: 'Orrery',
     async start(dir, at) {
       const port = at ?? (await freePort())
       const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port), ...flags]
-      const env = inspectPort === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` }
+      const inspectPort = inspected ? await freePort() : undefined
+      const env = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` } : {}
       const begun = performance.now()
       const child = run(command, cores, env)
       const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
@@ -66,7 +77,7 @@ export function orreryOf(
         readFile(join(dir, 'pki/admin.crt'), 'utf8'),
         readFile(join(dir, 'pki/admin.key'), 'utf8'),
       ])
-      return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child], true)
+      return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child], { hasMainThread: true, inspectPort })
     },
   }
 }
@@ -142,7 +153,7 @@ function running(
   endpoint: Endpoint,
   readyMs: number,
   children: readonly ChildProcess[],
-  hasMainThread = false,
+  { hasMainThread = false, inspectPort }: { hasMainThread?: boolean; inspectPort?: number | undefined } = {},
 ): RunningServer {
   return {
     endpoint,
@@ -154,6 +165,11 @@ function running(
       return sizes.reduce((sum, size) => sum + size, 0)
     },
     cpuSeconds: () => cpuSecondsOf(children.map(child => child.pid!)),
+    async inspector() {
+      const answer = await fetch(`http://127.0.0.1:${inspectPort}/json/list`)
+      const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
+      return await Inspector.connect(target!.webSocketDebuggerUrl)
+    },
     async stop(signal) {
       for (const child of children) await ended(child, signal)
     },
@@ -172,7 +188,7 @@ async function ready(endpoint: Endpoint, begun: number, children: readonly Child
   while (performance.now() - begun < READY_LIMIT_MS) {
     if (await isReady(endpoint)) return performance.now() - begun
     if (children.some(child => child.exitCode !== null)) break
-    await new Promise(resolve => setTimeout(resolve, 5))
+    await pause(5)
   }
   for (const child of children) await ended(child)
   throw new Error('the server did not become ready')
@@ -243,9 +259,29 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Inspector of a server that was started with its port there. */
-export async function inspectorAt(port: number): Promise<Inspector> {
-  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
-  return await Inspector.connect(target!.webSocketDebuggerUrl)
+/** A client of the administrator. */
+export function clientOf({ host, port, cert = '', key = '' }: Endpoint): ClosableClient {
+  const server = `https://${host}:${port}`
+  return httpClient({ server, certPem: cert, keyPem: key, insecure: true, timeoutMs: 300_000 })
+}
+
+interface Request {
+  path: string
+  method?: string
+  accept?: string
+  body?: object
+}
+
+/** The body of an answer to the administrator, on a connection of its own. @throws Error where it is refused */
+export async function answerTo(
+  { host, port, cert, key }: Endpoint,
+  { path, method = 'GET', accept, body }: Request,
+): Promise<Buffer> {
+  const headers = { ...(accept && { accept }), ...(body && { 'content-type': 'application/json' }) }
+  const sent = request({ host, port, cert, key, rejectUnauthorized: false, method, path, headers })
+  sent.end(body && JSON.stringify(body))
+  const [answer] = await once(sent, 'response')
+  const content = await buffer(answer)
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${content.subarray(0, 500)}`)
+  return content
 }

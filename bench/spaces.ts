@@ -13,16 +13,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { KubeObject } from '../src/apimachinery/object.ts'
 import { WORKSPACES } from '../src/apimachinery/resources.ts'
+import { atMost } from '../src/client/atMost.ts'
 import { systemClock } from '../src/client/clock.ts'
-import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
+import type { ClosableClient } from '../src/client/http/httpClient.ts'
 import { Informer } from '../src/client/informer.ts'
-import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import type { Inspector } from '../test/attack/inspector.ts'
-import { stateOf, textAt } from './serverState.ts'
-import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
+import { isReady, workspace } from './ground.ts'
+import { stateOf } from './serverState.ts'
+import { answerTo, clientOf, orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -31,7 +32,7 @@ const { values: flags } = parseArgs({
     rest: { type: 'string', default: '0' },
     start: { type: 'boolean', default: false },
     data: { type: 'string' },
-    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    tree: { type: 'string', default: TREE },
     profile: { type: 'string' },
     'server-cores': { type: 'string' },
   },
@@ -48,16 +49,6 @@ interface Bench {
   readonly inspector: Inspector
   readonly counted: Counted
 }
-
-async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < count) await each(next++)
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker))
-}
-
-const isReady = ({ status }: KubeObject): boolean => (status as { phase?: string } | undefined)?.phase === 'Ready'
 
 /** The benched Workspaces that are there, and those that are Ready: counted as they change, not looked through each time. */
 class Counted {
@@ -109,13 +100,6 @@ async function timed({ server, inspector }: Bench, work: () => Promise<void>): P
   return { ...used, longest: (await inspector.stopTurns()).longest }
 }
 
-const workspace = (i: number): KubeObject => ({
-  apiVersion: 'tenancy.kcp.io/v1alpha1',
-  kind: 'Workspace',
-  metadata: { name: `bench-${i}` },
-  spec: {},
-})
-
 const state = ({ server, inspector }: Bench) => stateOf(server, inspector)
 
 async function make(bench: Bench, profile: string | undefined): Promise<void> {
@@ -123,7 +107,7 @@ async function make(bench: Bench, profile: string | undefined): Promise<void> {
   const root = client.in('root')
   if (profile !== undefined) await inspector.startProfile()
   const { wall, cpu, longest } = await timed(bench, async () => {
-    await crowd(SPACES, i => root.create(WORKSPACES, workspace(i)))
+    await atMost(AT_ONCE, Array(SPACES).keys(), i => root.create(WORKSPACES, workspace(`bench-${i}`)))
     await counted.until(SPACES)
     await untilComplete(bench)
   })
@@ -134,9 +118,11 @@ async function make(bench: Bench, profile: string | undefined): Promise<void> {
 /** Resolves when each space has what its namespaces begin with: controllers make that. */
 async function untilComplete(bench: Bench): Promise<void> {
   for (;;) {
-    const list = JSON.parse(await textAt(bench.server, '/clusters/*/api/v1/configmaps?limit=1'))
+    const list = JSON.parse(
+      String(await answerTo(bench.server.endpoint, { path: '/clusters/*/api/v1/configmaps?limit=1' })),
+    )
     if ((list.metadata.remainingItemCount ?? 0) + list.items.length >= NAMESPACES * SPACES) return
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await pause(20)
   }
 }
 
@@ -144,7 +130,7 @@ async function unmake(bench: Bench): Promise<void> {
   const { client, counted } = bench
   const root = client.in('root')
   const { wall, cpu, longest } = await timed(bench, async () => {
-    await crowd(SPACES, i => root.delete(WORKSPACES, { name: `bench-${i}` }))
+    await atMost(AT_ONCE, Array(SPACES).keys(), i => root.delete(WORKSPACES, { name: `bench-${i}` }))
     await counted.until(0)
   })
   console.log(`  deleted: all in ${wall.toFixed(1)} s, ${costs(cpu, longest)}`)
@@ -155,11 +141,9 @@ const costs = (cpu: number, longest: number): string =>
 
 /** A server on `dir`, and who watches its Workspaces. */
 async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
-  const inspectPort = await freePort()
-  const server = await orreryOf(flags.tree, flags['server-cores'], inspectPort).start(dir)
-  const { options, base } = await loadKubeconfig(join(dir, 'admin.kubeconfig'), 'base')
-  const client = httpClient({ ...options, server: base })
-  const inspector = await inspectorAt(inspectPort)
+  const server = await orreryOf(flags.tree, { cores: flags['server-cores'], inspected: true }).start(dir)
+  const client = clientOf(server.endpoint)
+  const inspector = await server.inspector()
   const seen = new Informer({
     client: client.in('root'),
     resource: WORKSPACES,
@@ -195,7 +179,7 @@ async function measureStart(data: string): Promise<void> {
   let used = readyCpu
   let settledMs = begun
   for (let looked = begun; looked - settledMs < QUIET_MS; ) {
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await pause(100)
     const [cpu, now] = [(await server.cpuSeconds()) ?? 0, performance.now()]
     if (cpu - used > (QUIET * (now - looked)) / 1000) settledMs = now
     used = cpu
@@ -225,7 +209,7 @@ async function measureCycles(data: string): Promise<void> {
     console.log(`  afterwards: ${(await state(bench)).summary}`)
   }
   if (Number(flags.rest) > 0) {
-    await new Promise(resolve => setTimeout(resolve, Number(flags.rest) * 1000))
+    await pause(Number(flags.rest) * 1000)
     console.log(`${flags.rest} s later: ${(await state(bench)).summary}`)
   }
   await bench.end()

@@ -1,13 +1,12 @@
 /** Loops that behave as syncers do towards a server (a stream of the mailbox, reports), and have no cluster behind them. */
 import { randomUUID } from 'node:crypto'
-import { at, str } from '../src/apimachinery/fields.ts'
+import { str } from '../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
-import { WORKSPACES } from '../src/apimachinery/resources.ts'
+import { atMost } from '../src/client/atMost.ts'
 import type { Client, SpaceClient } from '../src/client/client.ts'
 import { type Clock, systemClock } from '../src/client/clock.ts'
-import { type HttpClientOptions, httpClient } from '../src/client/http/httpClient.ts'
+import { httpClient } from '../src/client/http/httpClient.ts'
 import { silentLogger } from '../src/client/logger.ts'
-import { EDGE_API_VERSION, LOCATIONS, SYNC_TARGETS } from '../src/placement/words/placement.ts'
 import { WorkTurns } from '../src/program/workTurns.ts'
 import { MailboxFeed } from '../src/syncer/mailbox/mailboxFeed.ts'
 import { SyncerState } from '../src/syncer/mailbox/syncerState.ts'
@@ -15,9 +14,10 @@ import { ConfigReport } from '../src/syncer/tells/configReport.ts'
 import { OutcomeReporter } from '../src/syncer/tells/outcomeReporter.ts'
 import { Outcomes } from '../src/syncer/tells/outcomes.ts'
 import { Refusals } from '../src/syncer/tells/refusals.ts'
+import { AT_ONCE, addCluster, eventually, mailboxesOf } from './ground.ts'
+import { clientOf, type RunningServer } from './servers.ts'
 
 const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-const AT_ONCE = 16
 
 interface StandInOptions {
   readonly name: string
@@ -25,7 +25,6 @@ interface StandInOptions {
   /** The kind of the objects that it holds. */
   readonly carried: GroupVersionResource
   readonly server: string
-  readonly caPem?: string
   readonly token: string
 }
 
@@ -43,7 +42,7 @@ export class StandIn {
   constructor({ name, mailbox, carried, ...options }: StandInOptions) {
     this.name = name
     this.mailbox = mailbox
-    const client = httpClient({ ...options, watchIdleMs: 600_000 })
+    const client = httpClient({ ...options, insecure: true, watchIdleMs: 600_000 })
     const space = client.in(mailbox)
     this.space = space
     const clock: Clock = systemClock
@@ -96,57 +95,36 @@ export class StandIn {
   }
 }
 
-interface FleetOptions {
-  readonly admin: Client
-  readonly carried: GroupVersionResource
-  readonly server: string
-  readonly caPem?: HttpClientOptions['caPem']
-}
-
 /** Clusters of `root:imw1`: each has a SyncTarget and a Location with the labels `env` and `id`. */
 export class Fleet {
-  readonly #options: FleetOptions
+  readonly #server: string
+  readonly #admin: Client
+  readonly #carried: GroupVersionResource
   /** Names of SyncTargets by uid. */
   readonly #names = new Map<string, string>()
   readonly #connected = new Set<string>()
 
-  constructor(options: FleetOptions) {
-    this.#options = options
+  constructor({ endpoint }: RunningServer, carried: GroupVersionResource) {
+    this.#server = `https://${endpoint.host}:${endpoint.port}`
+    this.#admin = clientOf(endpoint)
+    this.#carried = carried
   }
 
   async create(names: readonly string[], env = 'fleet'): Promise<void> {
-    const inventory = this.#options.admin.in('root:imw1')
-    const edge = (kind: string, name: string, more: object): KubeObject => ({
-      apiVersion: EDGE_API_VERSION,
-      kind,
-      metadata: { name, labels: { env, id: name } },
-      ...more,
-    })
-    await each(names, async name => {
-      const target = await inventory.create(SYNC_TARGETS, edge('SyncTarget', name, {}))
-      this.#names.set(target.metadata.uid!, name)
-      const spec = {
-        resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-        instanceSelector: { matchLabels: { id: name } },
-      }
-      await inventory.create(LOCATIONS, edge('Location', name, { spec }))
+    await atMost(AT_ONCE, names, async name => {
+      this.#names.set((await addCluster(this.#admin, name, env)).metadata.uid!, name)
     })
   }
 
   /** Names of mailboxes without a stand-in, once all are ready. */
   async mailboxes(): Promise<readonly string[]> {
-    return await eventually(async () => {
-      const { items } = await this.#options.admin.in('root:espw').list(WORKSPACES, {})
-      const ready = items.filter(({ status }) => at(status, 'phase') === 'Ready')
-      if (ready.length !== this.#names.size) return undefined
-      return ready.map(({ metadata }) => metadata.name!).filter(name => !this.#connected.has(name))
-    })
+    const ready = await mailboxesOf(this.#admin, this.#names.size)
+    return ready.map(({ metadata }) => metadata.name!).filter(name => !this.#connected.has(name))
   }
 
   async connect(mailboxes: readonly string[]): Promise<StandIn[]> {
-    const { admin, carried, server, caPem } = this.#options
     const found: StandIn[] = []
-    await each(mailboxes, async mailbox => {
+    await atMost(AT_ONCE, mailboxes, async mailbox => {
       const space = `root:espw:${mailbox}`
       const request: KubeObject = {
         apiVersion: 'authentication.k8s.io/v1',
@@ -155,7 +133,7 @@ export class Fleet {
         spec: {},
       }
       const issued = await eventually(() =>
-        admin
+        this.#admin
           .in(space)
           .create(ACCOUNTS, request, { subresource: 'token' })
           .catch(() => undefined),
@@ -163,7 +141,7 @@ export class Fleet {
       this.#connected.add(mailbox)
       const name = [...this.#names].find(([uid]) => mailbox.endsWith(uid))?.[1] ?? mailbox
       const token = str(issued, 'status', 'token')
-      found.push(new StandIn({ name, mailbox: space, carried, server, ...(caPem && { caPem }), token }))
+      found.push(new StandIn({ name, mailbox: space, carried: this.#carried, server: this.#server, token }))
     })
     return found
   }
@@ -171,21 +149,4 @@ export class Fleet {
 
 export function say(what: string, figure: string): void {
   console.log(`${what.padEnd(40)} ${figure}`)
-}
-
-export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values()
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      for (const item of left) await work(item)
-    }),
-  )
-}
-
-export async function eventually<T>(look: () => Promise<T | undefined>, everyMs = 100): Promise<T> {
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise(resolve => setTimeout(resolve, everyMs))
-  }
 }

@@ -8,26 +8,31 @@
  * (bench/relay.ts). With `--pods N` the cluster makes as many Pods of a placed Deployment, which crash in a loop meanwhile. The figures are
  * printed without `spec.associated`, and with it.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Observer } from '../demo/observer.ts'
-import { BIN, Processes, runCommand } from '../demo/processes.ts'
+import { Processes } from '../demo/processes.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
+import { atMost } from '../src/client/atMost.ts'
 import type { SpaceClient } from '../src/client/client.ts'
 import { systemClock } from '../src/client/clock.ts'
-import { type ClosableClient, httpClient, httpSpaceClient } from '../src/client/http/httpClient.ts'
+import { type ClosableClient, httpSpaceClient } from '../src/client/http/httpClient.ts'
 import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
+import { EDGE_PLACEMENTS } from '../src/placement/words/placement.ts'
+import { AT_ONCE, CONFIG_MAPS, DEPLOYMENTS, edgeObject, WORKLOAD } from './ground.ts'
 import { Relay } from './relay.ts'
-import { cpuSecondsOf } from './servers.ts'
+import { mib } from './serverState.ts'
+import { cpuSecondsOf, TREE } from './servers.ts'
+import { type Site, withSite } from './site.ts'
 
 const { values: flags } = parseArgs({
   options: {
     objects: { type: 'string', default: '100,1000,10000' },
     idle: { type: 'string', default: '60' },
-    tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    tree: { type: 'string', default: TREE },
     /** Kubeconfig of a cluster of one's own: it speaks HTTP/2, as the stand-in does not. For one number of objects. */
     cluster: { type: 'string' },
     pods: { type: 'string', default: '0' },
@@ -35,15 +40,10 @@ const { values: flags } = parseArgs({
     qps: { type: 'string' },
   },
 })
-const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const SERVICES = { group: '', version: 'v1', resource: 'services' }
 const PODS = { group: '', version: 'v1', resource: 'pods' }
 const SETS = { group: 'apps', version: 'v1', resource: 'replicasets' }
-const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
-const PLACEMENTS = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'edgeplacements' }
-const INVENTORY = 'root:imw1'
-const WORKLOAD = 'root:wmw1'
 const NAMESPACE = 'default'
 const SECONDS_A_DAY = 86_400
 /** Processor time of the syncer, in half a second: below it nothing is going on. */
@@ -72,17 +72,7 @@ const TITLES: Readonly<Record<keyof Figures, string>> = {
   editTraffic: 'three edits send',
 }
 
-const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 const kib = (bytes: number): string => `${(bytes / 1024).toFixed(0)} KiB`
-const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
-
-async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < count) await each(next++)
-  }
-  await Promise.all(Array.from({ length: Math.min(16, count) }, worker))
-}
 
 /** Mostly ConfigMaps of 400 bytes, with Secrets and Services among them. */
 function objectAt(i: number): { resource: GroupVersionResource; object: KubeObject } {
@@ -103,19 +93,17 @@ function objectAt(i: number): { resource: GroupVersionResource; object: KubeObje
 }
 
 const ours = { namespaces: [NAMESPACE], labelSelectors: [{ matchLabels: { app: 'bench' } }] }
-const placement = (isAssociated: boolean): KubeObject => ({
-  apiVersion: 'edge.kubestellar.io/v2alpha1',
-  kind: 'EdgePlacement',
-  metadata: { name: 'bench' },
-  spec: {
+const placement = (isAssociated: boolean): KubeObject => {
+  const spec = {
     locationSelectors: [{ matchLabels: { env: 'bench' } }],
     downsync: [
       { apiGroup: '', resources: ['configmaps', 'secrets', 'services'], ...ours },
       { apiGroup: 'apps', resources: ['deployments'], ...ours },
     ],
     ...(isAssociated && { associated: { kinds: ['pods', 'replicasets.apps'] } }),
-  },
-})
+  }
+  return edgeObject('EdgePlacement', 'bench', { spec })
+}
 
 const IMAGE = 'registry.example/shop/web:1.2.3'
 const env = Array.from({ length: 20 }, (_, i) => ({ name: `KEY_${i}`, value: 'v'.repeat(20) }))
@@ -159,7 +147,7 @@ class CrashingPods {
       spec: { replicas: this.#count, selector: { matchLabels: { app: 'web' } }, template },
     })
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d4f8c7b9', uid: set.metadata.uid! }
-    await crowd(this.#count, i =>
+    await atMost(AT_ONCE, Array(this.#count).keys(), i =>
       this.#cluster.create(PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -315,125 +303,94 @@ async function quiet(pid: number): Promise<void> {
   }
 }
 
-async function measure(count: number, podCount: number, isAssociated: boolean): Promise<Figures> {
-  const dir = await mkdtemp(join(tmpdir(), 'orrery-syncer-bench-'))
-  const processes = new Processes(dir)
+async function measure(site: Site, count: number, podCount: number, isAssociated: boolean): Promise<Figures> {
+  const { dir, center: ofCenter, cluster: ofCluster, mailbox: ofMailbox, closers, connect } = site
   const measured = new Processes(dir, join(flags.tree, 'bin'))
-  const closers: (() => Promise<void> | void)[] = []
-  try {
-    const [server, cluster] = [join(dir, 'server'), join(dir, 'cluster')]
-    await Promise.all([
-      processes.start('server', ['start', '--data-dir', server, '--secure-port', '0']),
-      flags.cluster === undefined &&
-        processes.start('cluster', ['simulate-wec', '--name', 'bench', '--data-dir', cluster, '--secure-port', '0']),
-    ])
-    const [ofServer, ofCluster] = [join(server, 'admin.kubeconfig'), flags.cluster ?? join(cluster, 'admin.kubeconfig')]
-    const ofMailbox = join(dir, 'mailbox.kubeconfig')
-    const prepared = await runCommand(
-      join(BIN, 'kubectl-kubestellar'),
-      ['prep-for-cluster', '--imw', INVENTORY, 'bench', 'env=bench', '-o', join(dir, 'syncer.yaml')].concat([
-        '--kubeconfig-output',
-        ofMailbox,
-      ]),
-      { KUBECONFIG: ofServer },
-    )
-    if (prepared.code !== 0) throw new Error(`prep-for-cluster failed: ${prepared.output.trim()}`)
-    const connect = async (path: string): Promise<ClosableClient> => {
-      const { options, base } = await loadKubeconfig(path)
-      const client = httpClient({ ...options, server: base })
-      closers.push(() => client.close())
-      return client
-    }
-    const center = await connect(ofServer)
-    const workload = center.in(WORKLOAD)
-    await crowd(count, async i => {
-      const { resource, object } = objectAt(i)
-      await workload.create(resource, object)
-    })
-    if (podCount > 0) await workload.create(DEPLOYMENTS, deployment)
-    const { space = '' } = await loadKubeconfig(ofMailbox)
-    const inMailbox = new Arrivals(center, space)
-    await workload.create(PLACEMENTS, placement(isAssociated))
-    await inMailbox.all(count)
-    await inMailbox.observer.stop()
+  const center = await connect(ofCenter)
+  const workload = center.in(WORKLOAD)
+  await atMost(AT_ONCE, Array(count).keys(), async i => {
+    const { resource, object } = objectAt(i)
+    await workload.create(resource, object)
+  })
+  if (podCount > 0) await workload.create(DEPLOYMENTS, deployment)
+  const { space = '' } = await loadKubeconfig(ofMailbox)
+  const inMailbox = new Arrivals(center, space)
+  await workload.create(EDGE_PLACEMENTS, placement(isAssociated))
+  await inMailbox.all(count)
+  await inMailbox.observer.stop()
 
-    const relays = { center: await Relay.to(await portOf(ofServer)), cluster: await Relay.to(await portOf(ofCluster)) }
-    closers.push(
-      () => relays.center.close(),
-      () => relays.cluster.close(),
-    )
-    const [from, to] = [join(dir, 'from.kubeconfig'), join(dir, 'to.kubeconfig')]
-    await through(relays.center, ofMailbox, from)
-    await through(relays.cluster, ofCluster, to)
-    const { options, base } = await loadKubeconfig(ofCluster)
-    const client = httpSpaceClient({ ...options, server: base })
-    const arrivals = new ClusterArrivals(client)
-    closers.push(
-      () => client.close(),
-      () => arrivals.stop(),
-    )
-    await arrivals.synced
+  const relays = { center: await Relay.to(await portOf(ofCenter)), cluster: await Relay.to(await portOf(ofCluster)) }
+  closers.push(
+    () => relays.center.close(),
+    () => relays.cluster.close(),
+  )
+  const [from, to] = [join(dir, 'from.kubeconfig'), join(dir, 'to.kubeconfig')]
+  await through(relays.center, ofMailbox, from)
+  await through(relays.cluster, ofCluster, to)
+  const { options, base } = await loadKubeconfig(ofCluster)
+  const client = httpSpaceClient({ ...options, server: base })
+  const arrivals = new ClusterArrivals(client)
+  closers.push(
+    () => client.close(),
+    () => arrivals.stop(),
+  )
+  await arrivals.synced
 
-    const begunMs = performance.now()
-    const more = flags.qps === undefined ? [] : ['--qps', flags.qps]
-    const state = join(dir, 'state')
-    const args = ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state, ...more]
-    const pid = measured.launch('syncer', args)
-    closers.push(() => measured.stop())
-    await arrivals.first()
-    const startCpu = await cpuOf(pid)
-    const { firstMs, lastMs } = await arrivals.all(count)
-    const fillCpu = await cpuOf(pid)
-    const pods = new CrashingPods(client, podCount)
-    if (podCount > 0) await pods.make()
-    await quiet(pid)
-    const eachMs = (cpu: number): string => `${(((cpu - startCpu) / count) * 1000).toFixed(2)} ms`
-    const cpuEach = `${eachMs(fillCpu)}, ${eachMs(await cpuOf(pid))} until it is quiet; start ${startCpu.toFixed(2)} s`
+  const begunMs = performance.now()
+  const more = flags.qps === undefined ? [] : ['--qps', flags.qps]
+  const state = join(dir, 'state')
+  const args = ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state, ...more]
+  const pid = measured.launch('syncer', args)
+  closers.push(() => measured.stop())
+  await arrivals.first()
+  const startCpu = await cpuOf(pid)
+  const { firstMs, lastMs } = await arrivals.all(count)
+  const fillCpu = await cpuOf(pid)
+  const pods = new CrashingPods(client, podCount)
+  if (podCount > 0) await pods.make()
+  await quiet(pid)
+  const eachMs = (cpu: number): string => `${(((cpu - startCpu) / count) * 1000).toFixed(2)} ms`
+  const cpuEach = `${eachMs(fillCpu)}, ${eachMs(await cpuOf(pid))} until it is quiet; start ${startCpu.toFixed(2)} s`
 
-    const [cpu, toCenter, toCluster] = [await cpuOf(pid), relays.center.bytes, relays.cluster.bytes]
-    const idleBegunMs = performance.now()
-    if (podCount > 0) pods.crash()
-    closers.push(() => pods.stop())
-    await pause(Number(flags.idle) * 1000)
-    const idleSeconds = (performance.now() - idleBegunMs) / 1000
-    const share = ((await cpuOf(pid)) - cpu) / idleSeconds
-    const day = (bytes: number): number => (bytes / idleSeconds) * SECONDS_A_DAY
-    const idle = [day(relays.center.bytes - toCenter), day(relays.cluster.bytes - toCluster)]
-    const resident = await statusOf(pid, 'VmRSS')
-    const peak = await statusOf(pid, 'VmHWM')
-    const own = await statusOf(pid, 'RssAnon')
-    const connections = `${relays.center.open} + ${relays.cluster.open}`
+  const [cpu, toCenter, toCluster] = [await cpuOf(pid), relays.center.bytes, relays.cluster.bytes]
+  const idleBegunMs = performance.now()
+  if (podCount > 0) pods.crash()
+  closers.push(() => pods.stop())
+  await pause(Number(flags.idle) * 1000)
+  const idleSeconds = (performance.now() - idleBegunMs) / 1000
+  const share = ((await cpuOf(pid)) - cpu) / idleSeconds
+  const day = (bytes: number): number => (bytes / idleSeconds) * SECONDS_A_DAY
+  const idle = [day(relays.center.bytes - toCenter), day(relays.cluster.bytes - toCluster)]
+  const resident = await statusOf(pid, 'VmRSS')
+  const peak = await statusOf(pid, 'VmHWM')
+  const own = await statusOf(pid, 'RssAnon')
+  const connections = `${relays.center.open} + ${relays.cluster.open}`
 
-    const [written, editFrom] = [await writtenBy(pid), relays.center.bytes + relays.cluster.bytes]
-    for (let edit = 1; edit <= 3; edit++) {
-      const value = `edit ${edit}`
-      await workload.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'o0' }, 'merge', { data: { value } })
-      await arrivals.says(value)
-      // Each for itself: one that comes while another is written would share its page.
-      await pause(Math.min(15_000, 3000 + count))
-    }
-    return {
-      fill: `${((count / (lastMs - firstMs)) * 1000).toFixed(0)}/s`,
-      firstSeconds: `${((lastMs - begunMs) / 1000).toFixed(1)} s, ${fillCpu.toFixed(1)} s of processor`,
-      cpuEach,
-      resident: `${mib(resident)} (at most ${mib(peak)}), ${mib(own)} beside the program's files`,
-      idleShare: `${(share * 100).toFixed(2)} %`,
-      connections,
-      idleTraffic: idle.map(mib).join(' + '),
-      edits: kib((await writtenBy(pid)) - written),
-      editTraffic: kib(relays.center.bytes + relays.cluster.bytes - editFrom),
-    }
-  } finally {
-    for (const close of closers.reverse()) await close()
-    await processes.stop()
-    await rm(dir, { recursive: true, force: true })
+  const [written, editFrom] = [await writtenBy(pid), relays.center.bytes + relays.cluster.bytes]
+  for (let edit = 1; edit <= 3; edit++) {
+    const value = `edit ${edit}`
+    await workload.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'o0' }, 'merge', { data: { value } })
+    await arrivals.says(value)
+    // Each for itself: one that comes while another is written would share its page.
+    await pause(Math.min(15_000, 3000 + count))
+  }
+  return {
+    fill: `${((count / (lastMs - firstMs)) * 1000).toFixed(0)}/s`,
+    firstSeconds: `${((lastMs - begunMs) / 1000).toFixed(1)} s, ${fillCpu.toFixed(1)} s of processor`,
+    cpuEach,
+    resident: `${mib(resident)} (at most ${mib(peak)}), ${mib(own)} beside the program's files`,
+    idleShare: `${(share * 100).toFixed(2)} %`,
+    connections,
+    idleTraffic: idle.map(mib).join(' + '),
+    edits: kib((await writtenBy(pid)) - written),
+    editTraffic: kib(relays.center.bytes + relays.cluster.bytes - editFrom),
   }
 }
 
 const pods = Number(flags.pods)
 for (const count of flags.objects.split(',').map(Number))
   for (const isAssociated of pods > 0 ? [false, true] : [false]) {
-    const figures = await measure(count, pods, isAssociated)
+    const figures = await withSite(site => measure(site, count, pods, isAssociated), flags.cluster)
     const beside = pods > 0 ? `, ${pods} Pods that crash, ${isAssociated ? 'with' : 'without'} associated` : ''
     process.stdout.write(`${count} objects${beside}\n`)
     for (const [name, title] of Object.entries(TITLES))

@@ -15,9 +15,9 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Inspector } from '../test/attack/inspector.ts'
+import type { Inspector } from '../test/attack/inspector.ts'
 import { Generator } from './generator.ts'
-import { freePort, orreryOf, type RunningServer, TREE } from './servers.ts'
+import { orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -248,12 +248,6 @@ async function syncsBesideLists(bench: Bench): Promise<string> {
   return `creates one after the other: ${answered(alone)}\nbeside ${LISTING} who list ${PAGE}, compressed: ${answered(beside)}`
 }
 
-async function inspectorAt(port: number): Promise<Inspector> {
-  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
-  return await Inspector.connect(target!.webSocketDebuggerUrl)
-}
-
 // one loop does everything: threads would take the lists from it, unseen
 process.env.ORRERY_API_THREADS ??= '0'
 if (flags.profiles !== undefined) mkdirSync(flags.profiles, { recursive: true })
@@ -262,9 +256,8 @@ if (flags['generator-cores'] !== undefined)
 const wanted = flags.only?.split(',')
 const dir = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
 try {
-  const inspectPort = await freePort()
-  const server = await orreryOf(TREE, flags['server-cores'], inspectPort).start(dir)
-  const bench = new Bench(server, await inspectorAt(inspectPort), new Generator(flags['generator-cores']))
+  const server = await orreryOf(TREE, { cores: flags['server-cores'], inspected: true }).start(dir)
+  const bench = new Bench(server, await server.inspector(), new Generator(flags['generator-cores']))
   try {
     await bench.create('default', OBJECTS)
     console.log(`${OBJECTS} ConfigMaps of 1 KB; processor time of turns of the loop\n`)

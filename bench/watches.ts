@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stateOf } from './serverState.ts'
-import { freePort, inspectorAt, orreryOf, type RunningServer, TREE } from './servers.ts'
+import { orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -65,9 +65,8 @@ async function watch({ endpoint }: RunningServer, agent: Agent, count: number): 
 process.env.ORRERY_API_THREADS ??= '0'
 const dir = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
 try {
-  const inspectPort = await freePort()
-  const server = await orreryOf(TREE, undefined, inspectPort).start(dir)
-  const inspector = await inspectorAt(inspectPort)
+  const server = await orreryOf(TREE, { inspected: true }).start(dir)
+  const inspector = await server.inspector()
   const { cert, key } = server.endpoint
   const connections = { keepAlive: true, maxSockets: CONNECTIONS, maxFreeSockets: CONNECTIONS }
   const agent = new Agent({ ...connections, rejectUnauthorized: false, cert, key })

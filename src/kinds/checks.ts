@@ -141,15 +141,23 @@ export function canonicalQuantities(resourceList: unknown): void {
   }
 }
 
-/** Second and later uses of a value. */
+/** Whether each value of a list stands before in it, in its order. */
+export function repeats(values: readonly unknown[]): boolean[] {
+  const seen = new Set<unknown>()
+  return values.map(value => seen.size === seen.add(value).size)
+}
+
+/** Repeated values of a list, each at its place. */
+export function repeated(values: readonly string[], at: (i: number) => string): FieldError[] {
+  const again = repeats(values)
+  return values.flatMap((value, i) => (again[i] ? [fieldError.duplicate(at(i), value)] : []))
+}
+
+/** Second and later uses of a value that a member of items has. */
 export function duplicates(items: readonly Fields[], path: string, member: string): FieldError[] {
-  const seen = new Set<string>()
-  const errors: FieldError[] = []
-  for (const [i, item] of items.entries()) {
-    const value = str(item, member)
-    if (value === '') continue
-    if (seen.has(value)) errors.push(fieldError.duplicate(`${path}[${i}].${member}`, value))
-    seen.add(value)
-  }
-  return errors
+  const values = items.map(item => str(item, member))
+  const again = repeats(values)
+  return values.flatMap((value, i) =>
+    again[i] && value !== '' ? [fieldError.duplicate(`${path}[${i}].${member}`, value)] : [],
+  )
 }

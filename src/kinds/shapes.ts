@@ -2,7 +2,7 @@
 import { type FieldError, fieldError } from '../apimachinery/fieldErrors.ts'
 import { type Fields, has, num, records, str } from '../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, type NameRule, qualifiedName } from '../apimachinery/names.ts'
-import { invalidBy } from './checks.ts'
+import { invalidBy, repeats } from './checks.ts'
 
 /** One error (or warning) when something is wrong, for lists of checks. */
 export function when<T = FieldError>(wrong: boolean, error: () => T): T[] {
@@ -22,22 +22,6 @@ export function choice(object: unknown, member: string, field: string, supported
 
 export function atMost(items: readonly unknown[], limit: number, field: string): FieldError[] {
   return when(items.length > limit, () => fieldError.tooMany(field, items.length, limit))
-}
-
-/** Whether each value of a list stands before in it, in its order. */
-export function repeats(values: readonly unknown[]): boolean[] {
-  const seen = new Set<unknown>()
-  return values.map(value => seen.size === seen.add(value).size)
-}
-
-/** Repeated values of a list, each at its place. */
-export function repeated(values: readonly string[], at: (i: number) => string): FieldError[] {
-  const seen = new Set<string>()
-  return values.flatMap((value, i) => {
-    if (seen.has(value)) return [fieldError.duplicate(at(i), value)]
-    seen.add(value)
-    return []
-  })
 }
 
 /** `acme.io/foo`. */
@@ -86,13 +70,13 @@ function domain(name: string, field: string, labels: 2 | 3): FieldError[] {
 /** Conditions of today's form (`metav1.Condition`). */
 export function conditions(holder: unknown, member: string, field: string): FieldError[] {
   const all = records(holder, member)
-  const seen = new Set<string>()
+  const again = repeats(all.map(({ type }) => type))
   return all.flatMap((condition, i) => {
     const at = `${field}[${i}]`
-    const type = str(condition, 'type')
-    const errors = when(seen.has(type), () => fieldError.duplicate(`${at}.type`, type))
-    seen.add(type)
-    return [...errors, ...validateCondition(condition, at)]
+    return [
+      ...when(again[i]!, () => fieldError.duplicate(`${at}.type`, str(condition, 'type'))),
+      ...validateCondition(condition, at),
+    ]
   })
 }
 

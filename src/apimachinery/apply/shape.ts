@@ -5,8 +5,8 @@
  */
 import { isRecord } from '../object.ts'
 import { memberSchema, ONE_VALUE, type Schema } from '../schema.ts'
+import { objectMetaSchema } from '../structural/objectMetaSchema.ts'
 import { memberOf } from '../values.ts'
-import { METADATA_SCHEMA } from './metadataSchema.ts'
 import { keyElement, valueElement } from './pathElement.ts'
 
 /** `leaf`: owned as a whole. `map`: by member. `keyed`: a list by its elements' keys. `set`: a list by its elements' values. */
@@ -36,7 +36,7 @@ function wholeOf(schema: Schema | undefined): Schema {
       ...schema?.properties,
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
-      metadata: METADATA_SCHEMA,
+      metadata: objectMetaSchema,
     },
   }
   if (schema === undefined || schema['x-kubernetes-preserve-unknown-fields'] || schema.properties === undefined)
@@ -47,7 +47,7 @@ function wholeOf(schema: Schema | undefined): Schema {
 
 /** The schema of member `name`; `undefined` when its structure follows from its value. */
 export function memberShape(schema: Schema | undefined, name: string): Schema | undefined {
-  if (name === 'metadata' && schema?.['x-kubernetes-embedded-resource']) return METADATA_SCHEMA
+  if (name === 'metadata' && schema?.['x-kubernetes-embedded-resource']) return objectMetaSchema
   return memberSchema(schema, name)
 }
 

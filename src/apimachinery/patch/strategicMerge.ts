@@ -3,7 +3,7 @@
  * Fields that the schema does not describe: maps are merged, lists replaced.
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
-import { METADATA_SCHEMA } from '../apply/metadataSchema.ts'
+
 import { cloneInSteps } from '../cloneInSteps.ts'
 import { statusError } from '../errors.ts'
 import { jsonTypeName, noMapError } from '../go/goJson.ts'
@@ -12,6 +12,7 @@ import { isRecord } from '../object.ts'
 import { Pace } from '../pace.ts'
 import { memberSchema, type Schema } from '../schema.ts'
 import type { Steps } from '../steps.ts'
+import { objectMetaSchema } from '../structural/objectMetaSchema.ts'
 import { equalJson, memberOf, setMember } from '../values.ts'
 import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
@@ -28,7 +29,7 @@ const DELETE_FROM_LIST = '$deleteFromPrimitiveList/'
  */
 export function* strategicMergeInSteps(original: Members, patch: unknown, schema: Schema | undefined): Steps<Members> {
   if (!isRecord(patch)) throw statusError.badRequest(noMapError(patch))
-  const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: METADATA_SCHEMA } }
+  const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: objectMetaSchema } }
   const pace = new Pace()
   return yield* mergeMap(yield* cloneInSteps(original, pace), patch, root, pace)
 }

@@ -5,8 +5,8 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, record, records, setDefault, str, strings } from '../../apimachinery/fields.ts'
 import { pathSegment, qualifiedName } from '../../apimachinery/names.ts'
-import { invalidBy, optionalSelector } from '../checks.ts'
-import { atMost, choice, repeated, when } from '../shapes.ts'
+import { invalidBy, optionalSelector, repeated, repeats } from '../checks.ts'
+import { atMost, choice, when } from '../shapes.ts'
 
 export const FAILURE_POLICIES = ['Fail', 'Ignore']
 export const MATCH_POLICIES = ['Equivalent', 'Exact']
@@ -106,19 +106,17 @@ function validateResources(resources: readonly string[], field: string): FieldEr
 export function validateConditions(holder: Fields, path: string): FieldError[] {
   const conditions = records(holder, 'matchConditions')
   const field = `${path}.matchConditions`
-  const seen = new Set<string>()
+  const again = repeats(conditions.map(({ name }) => name))
   return [
     ...atMost(conditions, MOST_CONDITIONS, field),
     ...conditions.flatMap((condition, i) => {
       const name = str(condition, 'name')
-      const known = seen.has(name)
-      seen.add(name)
       return [
         ...when(str(condition, 'expression').trim() === '', () => fieldError.required(`${field}[${i}].expression`)),
         ...(name === ''
           ? [fieldError.required(`${field}[${i}].name`)]
           : invalidBy(qualifiedName, name, `${field}[${i}].name`)),
-        ...when(name !== '' && known, () => fieldError.duplicate(`${field}[${i}].name`, name)),
+        ...when(name !== '' && again[i]!, () => fieldError.duplicate(`${field}[${i}].name`, name)),
       ]
     }),
   ]

@@ -1,4 +1,5 @@
 /** PriorityLevelConfigurations. @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/ */
+
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import {
   ensure,
@@ -13,6 +14,7 @@ import {
 } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
+import { repeats } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { when } from '../shapes.ts'
 import { CLIENT_METADATA } from '../strategy.ts'
@@ -92,14 +94,12 @@ export function fixedValue(
 
 /** Conditions have types, each its own. */
 export function conditionTypes(object: KubeObject): FieldError[] {
-  const seen = new Set<string>()
-  return records(object, 'status', 'conditions').flatMap((condition, i) => {
-    const type = str(condition, 'type')
+  const types = records(object, 'status', 'conditions').map(condition => str(condition, 'type'))
+  const again = repeats(types)
+  return types.flatMap((type, i) => {
     const field = `status.conditions[${i}].type`
-    const known = seen.has(type)
-    seen.add(type)
     return [
-      ...when(known, () => fieldError.duplicate(field, type)),
+      ...when(again[i]!, () => fieldError.duplicate(field, type)),
       ...when(type === '', () => fieldError.required(field, 'must not be empty')),
     ]
   })

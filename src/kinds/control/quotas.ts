@@ -4,7 +4,7 @@ import { ensure, type Fields, has, record, records, setDefaults, str, strings } 
 import { qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { approximateQuantity } from '../../apimachinery/quantity.ts'
-import { canonicalQuantities, exceeds, invalidBy } from '../checks.ts'
+import { canonicalQuantities, exceeds, invalidBy, repeats } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import {
   containerResourceName,
@@ -34,14 +34,17 @@ const limitRanges: Strategy = {
     }
   },
   validate(object) {
-    const types = new Set<string>()
-    return records(object, 'spec', 'limits').flatMap((item, i) => {
+    const limits = records(object, 'spec', 'limits')
+    const again = repeats(limits.map(item => str(item, 'type')))
+    return limits.flatMap((item, i) => {
       const path = `spec.limits[${i}]`
       const type = str(item, 'type')
-      const errors = limitType(type, `${path}.type`)
-      if (types.has(type)) errors.push(fieldError.duplicate(`${path}.type`, type))
-      types.add(type)
-      return [...errors, ...limitNames(item, type, path), ...limitOrder(item, path)]
+      return [
+        ...limitType(type, `${path}.type`),
+        ...when(again[i]!, () => fieldError.duplicate(`${path}.type`, type)),
+        ...limitNames(item, type, path),
+        ...limitOrder(item, path),
+      ]
     })
   },
 }

@@ -12,10 +12,11 @@ import {
   str,
   strings,
 } from '../../apimachinery/fields.ts'
-import { dns1035Label, dns1123Subdomain } from '../../apimachinery/names.ts'
-import { duplicates, invalidBy, optionalSelector, portNumber } from '../checks.ts'
+import { dns1035Label } from '../../apimachinery/names.ts'
+import { webhookServiceErrors, webhookUrlErrors } from '../../apimachinery/webhookAddress.ts'
+import { duplicates, invalidBy, optionalSelector, repeats } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
-import { choice, qualifiedHookName, repeats, when } from '../shapes.ts'
+import { choice, qualifiedHookName, when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 import { FAILURE_POLICIES, MATCH_POLICIES, validateConditions, validateRule } from './admissionRules.ts'
 
@@ -89,48 +90,9 @@ function validateClient(config: Fields, path: string): FieldError[] {
   if (has(config, 'url') === has(config, 'service')) {
     return [fieldError.required(path, 'exactly one of url or service is required')]
   }
-  if (has(config, 'url')) return validateUrl(str(config, 'url'), `${path}.url`)
+  if (has(config, 'url')) return webhookUrlErrors(str(config, 'url'), `${path}.url`)
   const service = record(config, 'service')
-  const port = num(service, 'port')
-  return [
-    // upstream takes the one for the other
-    ...when(str(service, 'namespace') === '', () => fieldError.required(`${path}.service.name`)),
-    ...when(str(service, 'name') === '', () => fieldError.required(`${path}.service.namespace`)),
-    ...portNumber(port, '').map(({ detail }) =>
-      fieldError.invalid(`${path}.service.port`, port, `port is not valid: ${detail}`),
-    ),
-    ...(has(service, 'path') ? validateServicePath(str(service, 'path'), `${path}.service.path`) : []),
-  ]
-}
-
-function validateServicePath(path: string, field: string): FieldError[] {
-  const invalid = (detail: string): FieldError => fieldError.invalid(field, path, detail)
-  if (path === '' || path === '/') return []
-  if (path === '//') return [invalid('segment[0] may not be empty')]
-  const steps = path.slice(1).replace(/\/$/, '').split('/')
-  return [
-    ...when(!path.startsWith('/'), () => invalid("must start with a '/'")),
-    ...steps.flatMap((step, i) =>
-      step === ''
-        ? [invalid(`segment[${i}] may not be empty`)]
-        : dns1123Subdomain(step).map(message => invalid(`segment[${i}]: ${message}`)),
-    ),
-  ]
-}
-
-const URL_FORM = '; desired format: https://host[/path]'
-
-function validateUrl(text: string, field: string): FieldError[] {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) return [fieldError.required(field, `url must be a valid URL${URL_FORM}`)]
-  const invalid = (value: string, detail: string) => fieldError.invalid(field, value, detail)
-  const scheme = url.protocol.slice(0, -1)
-  const noHost = !/^[^:]+:\/\/[^/?#]/.test(text)
-  return [
-    ...when(scheme !== 'https', () => invalid(scheme, `'https' is the only allowed URL scheme${URL_FORM}`)),
-    ...when(noHost, () => invalid('', `host must be specified${URL_FORM}`)),
-    ...when(url.username !== '', () => invalid(url.username, 'user information is not permitted in the URL')),
-    ...when(url.hash !== '', () => invalid(url.hash.slice(1), 'fragments are not permitted in the URL')),
-    ...when(url.search !== '', () => invalid(url.search.slice(1), 'query parameters are not permitted in the URL')),
-  ]
+  // upstream takes the one for the other
+  const { name: namespace, namespace: name } = service
+  return webhookServiceErrors({ ...service, name, namespace }, `${path}.service`)
 }

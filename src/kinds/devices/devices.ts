@@ -3,8 +3,8 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/names.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { invalidBy } from '../checks.ts'
-import { atMost, repeated, when } from '../shapes.ts'
+import { invalidBy, repeated } from '../checks.ts'
+import { atMost, when } from '../shapes.ts'
 import { csiDriverName } from '../volumes/volumeRules.ts'
 
 const LONGEST_POOL = 253

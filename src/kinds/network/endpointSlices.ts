@@ -6,9 +6,9 @@ import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../..
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
-import { immutable, invalidBy } from '../checks.ts'
+import { immutable, invalidBy, repeated, repeats } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
-import { atMost, optionalName, qualifiedDomain, repeated, when } from '../shapes.ts'
+import { atMost, optionalName, qualifiedDomain, when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 import { addressWarnings, ordinaryAddress } from './addresses.ts'
 
@@ -121,14 +121,12 @@ function validateHints(
 function validatePorts(ports: readonly Fields[]): FieldError[] {
   const tooMany = atMost(ports, MOST.ports, 'ports')
   if (tooMany.length > 0) return tooMany
-  const names = new Set<string>()
+  const again = repeats(ports.map(port => str(port, 'name')))
   return ports.flatMap((port, i) => {
     const name = str(port, 'name')
-    const known = names.has(name)
-    names.add(name)
     return [
       ...optionalName(name, `ports[${i}].name`, dns1123Label),
-      ...when(known, () => fieldError.duplicate(`ports[${i}].name`, name)),
+      ...when(again[i]!, () => fieldError.duplicate(`ports[${i}].name`, name)),
       ...oneOf(str(port, 'protocol'), `ports[${i}].protocol`, PROTOCOLS),
       ...(has(port, 'appProtocol')
         ? invalidBy(qualifiedName, str(port, 'appProtocol'), `ports[${i}].appProtocol`)

@@ -1,8 +1,10 @@
 /** Cluster addresses of Services and the families that they are of: what goes together, and what may change. */
+
 import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, record, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { repeats } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { ipAddress } from './addresses.ts'
 
@@ -41,17 +43,14 @@ export function serviceIpErrors(spec: Fields, old: Fields): FieldError[] {
   return errors
 }
 
+const FAMILY_NAMES = ['IPv4', 'IPv6']
+
 function familyErrors(families: readonly string[]): FieldError[] {
-  const seen = new Set<string>()
-  return families.flatMap((family, i) => {
-    const errors =
-      family === 'IPv4' || family === 'IPv6'
-        ? []
-        : [fieldError.notSupported(`${FAMILIES}[${i}]`, family, ['IPv4', 'IPv6'])]
-    if (seen.has(family)) errors.push(fieldError.duplicate(`${FAMILIES}[${i}]`, family))
-    seen.add(family)
-    return errors
-  })
+  const again = repeats(families)
+  return families.flatMap((family, i) => [
+    ...(FAMILY_NAMES.includes(family) ? [] : [fieldError.notSupported(`${FAMILIES}[${i}]`, family, FAMILY_NAMES)]),
+    ...(again[i] ? [fieldError.duplicate(`${FAMILIES}[${i}]`, family)] : []),
+  ])
 }
 
 /** `first` are faults that end the validation of the addresses. */

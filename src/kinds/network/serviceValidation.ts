@@ -8,7 +8,7 @@ import { type Fields, has, isEmpty, list, num, record, records, str, strings } f
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
-import { invalidBy, portNumber, portOrName } from '../checks.ts'
+import { invalidBy, portNumber, portOrName, repeats } from '../checks.ts'
 import { choice, when } from '../shapes.ts'
 import { cidr, ipAddress, ordinaryAddress } from './addresses.ts'
 import { serviceIpErrors } from './serviceAddresses.ts'
@@ -106,20 +106,16 @@ function portErrors(ports: readonly Fields[]): FieldError[] {
 }
 
 function repeatedPorts(ports: readonly Fields[]): FieldError[] {
-  const errors: FieldError[] = []
-  const [nodePorts, own] = [new Set<string>(), new Set<string>()]
-  for (const [i, { protocol, nodePort }] of ports.entries()) {
-    if (isEmpty(nodePort)) continue
-    const key = `${protocol}/${nodePort}`
-    if (nodePorts.has(key)) errors.push(fieldError.duplicate(`spec.ports[${i}].nodePort`, nodePort))
-    nodePorts.add(key)
-  }
-  for (const [i, { protocol, port }] of ports.entries()) {
-    const key = `${protocol}/${port}`
-    if (own.has(key)) errors.push(fieldError.duplicate(`spec.ports[${i}]`, { protocol, port }))
-    own.add(key)
-  }
-  return errors
+  const nodePortAgain = repeats(ports.map(({ protocol, nodePort }) => `${protocol}/${nodePort}`))
+  const portAgain = repeats(ports.map(({ protocol, port }) => `${protocol}/${port}`))
+  return [
+    ...ports.flatMap(({ nodePort }, i) =>
+      nodePortAgain[i] && !isEmpty(nodePort) ? [fieldError.duplicate(`spec.ports[${i}].nodePort`, nodePort)] : [],
+    ),
+    ...ports.flatMap(({ protocol, port }, i) =>
+      portAgain[i] ? [fieldError.duplicate(`spec.ports[${i}]`, { protocol, port })] : [],
+    ),
+  ]
 }
 
 function affinityErrors(spec: Fields): FieldError[] {

@@ -1,13 +1,14 @@
 /** Rules of Nodes. Their paths, such as `metadata.taints`, are upstream's. */
+
 import { isIP } from 'node:net'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
+import { repeated, repeats } from '../checks.ts'
 import { cidr } from '../network/addresses.ts'
 import { taints } from '../pods/affinity.ts'
 import { resourceQuantity } from '../pods/resources.ts'
-import { repeated } from '../shapes.ts'
 
 const CIDRS = 'spec.podCIDRs'
 
@@ -34,15 +35,11 @@ export function validateNode(node: KubeObject, old?: KubeObject): FieldError[] {
 /** A kubelet gets its range and its name at the provider once. */
 export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldError[] {
   const [now, before] = [record(node, 'spec'), record(old, 'spec')]
-  const errors: FieldError[] = []
-  const seen = new Set<string>()
-  for (const [i, address] of records(node, 'status', 'addresses').entries()) {
-    const key = `${str(address, 'type')}\n${str(address, 'address')}`
-    if (seen.has(key)) {
-      errors.push(fieldError.duplicate(`status.addresses[${i}]`, address))
-    }
-    seen.add(key)
-  }
+  const addresses = records(node, 'status', 'addresses')
+  const again = repeats(addresses.map(address => `${str(address, 'type')}\n${str(address, 'address')}`))
+  const errors = addresses.flatMap((address, i) =>
+    again[i] ? [fieldError.duplicate(`status.addresses[${i}]`, address)] : [],
+  )
   const [ranges, oldRanges] = [strings(now, 'podCIDRs'), strings(before, 'podCIDRs')]
   if (oldRanges.length > 0 && !sameMeaning(ranges, oldRanges)) {
     errors.push(fieldError.forbidden(CIDRS, 'node updates may not change podCIDR except from "" to valid'))

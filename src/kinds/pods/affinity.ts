@@ -5,7 +5,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/names.ts'
-import { invalidBy, optionalSelector } from '../checks.ts'
+import { invalidBy, optionalSelector, repeats } from '../checks.ts'
 import { choice } from '../shapes.ts'
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
@@ -223,7 +223,7 @@ type Four = [string, string, string, string]
 
 /** Taints of a node: one for each key and effect. */
 export function taints(items: readonly Fields[], path: string): FieldError[] {
-  const seen = new Set<string>()
+  const again = repeats(items.map(taint => `${str(taint, 'effect')}\n${str(taint, 'key')}`))
   return items.flatMap((taint, i) => {
     const here = `${path}[${i}]`
     const [key, value, effect] = ['key', 'value', 'effect'].map(member => str(taint, member)) as [
@@ -236,12 +236,10 @@ export function taints(items: readonly Fields[], path: string): FieldError[] {
     if (wrong.length > 0) errors.push(fieldError.invalid(`${here}.value`, value, wrong.join(';')))
     if (effect === '') errors.push(fieldError.required(`${here}.effect`))
     else if (!EFFECTS.includes(effect)) errors.push(fieldError.notSupported(`${here}.effect`, effect, EFFECTS))
-    const identity = `${effect}\n${key}`
-    if (seen.has(identity)) {
+    if (again[i]) {
       const detail = 'taints must be unique by key and effect pair'
       errors.push({ ...fieldError.duplicate(here, taint), detail })
     }
-    seen.add(identity)
     return errors
   })
 }

@@ -1,6 +1,8 @@
 /** `volumeMounts` and `volumeDevices` of containers. Some errors concern the whole list, as upstream has it. */
+
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, records, str } from '../../apimachinery/fields.ts'
+import { repeats } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { descendingPath, noBacksteps } from './filePaths.ts'
 import { type PodScope, securityOf } from './podScope.ts'
@@ -9,16 +11,16 @@ import { type PodScope, securityOf } from './podScope.ts'
 export function validateMounts(container: Fields, path: string, { volumes }: PodScope): FieldError[] {
   const errors: FieldError[] = []
   const devices = textsOf(container, 'volumeDevices', 'devicePath')
-  const seen = new Set<string>()
+  const mounts = records(container, 'volumeMounts')
+  const again = repeats(mounts.map(mount => str(mount, 'mountPath')))
   const list = `${path}.volumeMounts`
-  for (const [i, mount] of records(container, 'volumeMounts').entries()) {
+  for (const [i, mount] of mounts.entries()) {
     const here = `${list}[${i}]`
     const [name, mountPath] = [str(mount, 'name'), str(mount, 'mountPath')]
     if (name === '') errors.push(fieldError.required(`${here}.name`))
     if (!volumes.has(name)) errors.push(fieldError.notFound(`${here}.name`, name))
     if (mountPath === '') errors.push(fieldError.required(`${here}.mountPath`))
-    if (seen.has(mountPath)) errors.push(fieldError.invalid(`${here}.mountPath`, mountPath, 'must be unique'))
-    seen.add(mountPath)
+    if (again[i]) errors.push(fieldError.invalid(`${here}.mountPath`, mountPath, 'must be unique'))
     if (devices.names.has(name)) {
       errors.push(fieldError.invalid(`${here}.name`, name, 'must not already exist in volumeDevices'))
     }

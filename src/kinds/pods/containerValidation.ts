@@ -1,7 +1,7 @@
 /** The three lists of containers of a pod spec: names, images, ports, and what each kind of container may have. */
 import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, isEmpty, list, record, records, str } from '../../apimachinery/fields.ts'
-import { invalidBy, portName, portNumber, requiredName } from '../checks.ts'
+import { invalidBy, portName, portNumber, repeats, requiredName } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { validateEnvironment } from './containerEnvironment.ts'
 import { RUNNING_ONLY, validateRunning } from './containerHandlers.ts'
@@ -185,11 +185,11 @@ function mustBe(object: Fields, path: string, member: string, supported: readonl
 /** Reported for the whole list, as upstream does. */
 function resizePolicies(container: Fields, path: string, { spec }: PodScope): FieldError[] {
   const errors: FieldError[] = []
-  const seen = new Set<string>()
-  for (const [i, policy] of records(container, 'resizePolicy').entries()) {
+  const policies = records(container, 'resizePolicy')
+  const again = repeats(policies.map(policy => str(policy, 'resourceName')))
+  for (const [i, policy] of policies.entries()) {
     const [resource, restart] = [str(policy, 'resourceName'), str(policy, 'restartPolicy')]
-    if (seen.has(resource)) errors.push(fieldError.duplicate(`${path}[${i}]`, resource))
-    seen.add(resource)
+    if (again[i]) errors.push(fieldError.duplicate(`${path}[${i}]`, resource))
     errors.push(
       ...oneOf(resource, path, ['cpu', 'memory']),
       ...oneOf(restart, path, ['NotRequired', 'RestartContainer']),

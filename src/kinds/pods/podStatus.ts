@@ -15,8 +15,7 @@ import {
 import { qualifiedName } from '../../apimachinery/nameRules.ts'
 import { dns1123Subdomain } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { immutable, invalidBy } from '../checks.ts'
-import { repeats } from '../shapes.ts'
+import { immutable, invalidBy, repeated, repeats } from '../checks.ts'
 import { annotationErrors } from './podUpdate.ts'
 
 const STATUSES = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
@@ -127,13 +126,13 @@ function revivals(
 
 function claimErrors(status: Fields, spec: Fields): FieldError[] {
   const known = new Set(records(spec, 'resourceClaims').map(({ name }) => name))
-  const seen = new Set<unknown>()
-  return records(status, 'resourceClaimStatuses').flatMap(({ name, resourceClaimName }, i) => {
+  const claims = records(status, 'resourceClaimStatuses')
+  const again = repeats(claims.map(({ name }) => name))
+  return claims.flatMap(({ name, resourceClaimName }, i) => {
     const here = `status.resourceClaimStatuses[${i}].name`
     const detail = 'must match the name of an entry in `spec.resourceClaims`'
     const errors = known.has(name) ? [] : [fieldError.invalid(here, name, detail)]
-    if (seen.has(name)) errors.push(fieldError.duplicate(here, name))
-    seen.add(name)
+    if (again[i]) errors.push(fieldError.duplicate(here, name))
     if (typeof resourceClaimName === 'string') errors.push(...invalidBy(dns1123Subdomain, resourceClaimName, here))
     return errors
   })
@@ -153,11 +152,7 @@ function addressErrors(status: Fields, before: Fields, field: string): FieldErro
     const detail = 'may specify no more than one IP for each IP family'
     errors.push(fieldError.invalid(path, status[field], detail))
   }
-  const again = repeats(addresses)
-  for (const [i, ip] of addresses.entries()) {
-    if (again[i]) errors.push(fieldError.duplicate(`${path}[${i}]`, ip))
-  }
-  return errors
+  return [...errors, ...repeated(addresses, i => `${path}[${i}]`)]
 }
 
 function hostErrors(status: Fields): FieldError[] {

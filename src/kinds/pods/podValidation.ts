@@ -10,7 +10,7 @@ import { validateAnnotations, validateLabels } from '../../apimachinery/objectMe
 import { compareQuantities, formatQuantity } from '../../apimachinery/quantity.ts'
 import { podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { amountsOf, ZERO } from '../../apimachinery/quota/resourceList.ts'
-import { exceeds, invalidBy, requiredName } from '../checks.ts'
+import { exceeds, invalidBy, repeats, requiredName } from '../checks.ts'
 import { ipAddress } from '../network/addresses.ts'
 import { choice } from '../shapes.ts'
 import { volumeSource } from '../volumes/volumeSources.ts'
@@ -149,12 +149,13 @@ function validateVolumes(
 const CLAIM_SOURCES = ['resourceClaimName', 'resourceClaimTemplateName']
 
 function resourceClaims({ spec, path }: PodScope): FieldError[] {
-  const seen = new Set<string>()
-  return records(spec, 'resourceClaims').flatMap((claim, i) => {
+  const claims = records(spec, 'resourceClaims')
+  const again = repeats(claims.map(claim => str(claim, 'name')))
+  return claims.flatMap((claim, i) => {
     const here = `${path}.resourceClaims[${i}]`
     const name = str(claim, 'name')
-    const errors = seen.has(name) ? [fieldError.duplicate(`${here}.name`, name)] : requiredName(name, `${here}.name`)
-    if (name !== '') seen.add(name)
+    const errors =
+      again[i] && name !== '' ? [fieldError.duplicate(`${here}.name`, name)] : requiredName(name, `${here}.name`)
     const used = CLAIM_SOURCES.filter(source => has(claim, source))
     if (used.length > 1) {
       const detail = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
@@ -236,14 +237,12 @@ function hostAliases({ spec, path }: PodScope): FieldError[] {
 }
 
 function schedulingGates(gates: readonly Fields[], path: string): FieldError[] {
-  const seen = new Set<string>()
-  return gates.flatMap((gate, i) => {
-    const name = str(gate, 'name')
-    const errors = invalidBy(qualifiedName, name, `${path}[${i}]`)
-    if (seen.has(name)) errors.push(fieldError.duplicate(`${path}[${i}]`, name))
-    seen.add(name)
-    return errors
-  })
+  const names = gates.map(gate => str(gate, 'name'))
+  const again = repeats(names)
+  return names.flatMap((name, i) => [
+    ...invalidBy(qualifiedName, name, `${path}[${i}]`),
+    ...(again[i] ? [fieldError.duplicate(`${path}[${i}]`, name)] : []),
+  ])
 }
 
 const NAMESERVERS_MAX = 3

@@ -6,6 +6,7 @@
 import { at, type Fields, has, isEmpty, num, record, records, str } from '../../apimachinery/fields.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { repeats } from '../checks.ts'
 import { nodeLabelWarning, termWarnings } from '../nodes/nodeLabels.ts'
 import type { Strategy } from '../strategy.ts'
 import { APP_ARMOR, annotationsOf, SECCOMP_CONTAINER, SECCOMP_POD } from './podAnnotations.ts'
@@ -200,13 +201,11 @@ function tokenPathWarnings(spec: Fields, path: string): string[] {
 }
 
 function twice(items: readonly Fields[], member: string, path: string): string[] {
-  const seen = new Set<string>()
-  return items.flatMap((item, i) => {
-    const value = str(item, member)
-    if (seen.has(value)) return [`${path}[${i}].${member}: duplicate ${member} ${JSON.stringify(value)}`]
-    seen.add(value)
-    return []
-  })
+  const values = items.map(item => str(item, member))
+  const again = repeats(values)
+  return values.flatMap((value, i) =>
+    again[i] ? [`${path}[${i}].${member}: duplicate ${member} ${JSON.stringify(value)}`] : [],
+  )
 }
 
 function seccompWarnings(
@@ -233,14 +232,11 @@ function appArmorWarnings(
 
 /** A repeated variable, unless it adds to the earlier value. */
 function hiddenVariables(variables: readonly Fields[], path: string): string[] {
-  const seen = new Set<string>()
+  const again = repeats(variables.map(variable => str(variable, 'name')))
   return variables.flatMap((variable, i) => {
     const [name, value] = [str(variable, 'name'), str(variable, 'value')]
     const before = `$(${name})`
-    if (!seen.has(name)) {
-      seen.add(name)
-      return []
-    }
+    if (!again[i]) return []
     if (!has(variable, 'valueFrom') && value !== before && value.includes(before)) return []
     return [
       `${path}[${i}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,

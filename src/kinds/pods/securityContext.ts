@@ -5,7 +5,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { dns1123Subdomain } from '../../apimachinery/names.ts'
-import { invalidBy } from '../checks.ts'
+import { invalidBy, repeats } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { descendingPath } from './filePaths.ts'
 import { type PodScope, securityOf } from './podScope.ts'
@@ -112,17 +112,16 @@ const IPC_PREFIXES = ['kernel.shm', 'kernel.msg', 'fs.mqueue.']
 
 function sysctls(context: Fields, at: string, spec: Fields): FieldError[] {
   const errors: FieldError[] = []
-  const seen = new Set<string>()
-  for (const [i, sysctl] of records(context, 'sysctls').entries()) {
+  const names = records(context, 'sysctls').map(sysctl => str(sysctl, 'name'))
+  const again = repeats(names)
+  for (const [i, name] of names.entries()) {
     const field = `${at}.sysctls[${i}].name`
-    const name = str(sysctl, 'name')
     if (name === '') errors.push(fieldError.required(field))
     else if (name.length > SYSCTL_MAX || !name.split(/[./]/).every(segment => SYSCTL_SEGMENT.test(segment))) {
       errors.push(
         fieldError.invalid(field, name, `must have at most ${SYSCTL_MAX} characters and match regex ^${SYSCTL}$`),
       )
-    } else if (seen.has(name)) errors.push(fieldError.duplicate(field, name))
-    seen.add(name)
+    } else if (again[i]) errors.push(fieldError.duplicate(field, name))
     const plain = dotted(name)
     const isIpc = IPC_SYSCTLS.includes(plain) || IPC_PREFIXES.some(prefix => plain.startsWith(prefix))
     const taken =

@@ -1,20 +1,22 @@
 /** Printers of networking, RBAC, storage, scheduling, certificates, admission, flow control and API registration. */
 import { at, type Fields, has, list, num, records, str, strings } from '../../apimachinery/fields.ts'
 import { humanDuration } from './duration.ts'
-import { count, firstOf, formatSelector, loadBalancerAddresses, NONE, orNone } from './format.ts'
+import { firstOf, formatSelector, loadBalancerAddresses, NONE, orNone } from './format.ts'
 import {
   ageColumn,
   column,
+  count,
   createdAtColumn,
   integer,
   nameColumn,
   type Printer,
   printer,
   printerWith,
+  text,
 } from './printer.ts'
 
 const ingresses = printer(
-  column('Class', o => orNone(str(o, 'spec', 'ingressClassName')), { field: 'spec.ingressClassName' }),
+  text('Class', 'spec.ingressClassName', { absent: NONE }),
   column('Hosts', ingressHosts, { description: 'Hosts that the rules are for.' }),
   column('Address', o => loadBalancerAddresses(o.status), { description: 'Where the load balancer listens.' }),
   column('Ports', o => (list(o, 'spec', 'tls').length > 0 ? '80, 443' : '80'), { description: 'Ports that it opens.' }),
@@ -55,9 +57,9 @@ const withDefaultMark = (key: string) =>
 const storageClasses: Printer = {
   columns: [
     withDefaultMark('storageclass.kubernetes.io/is-default-class'),
-    column('Provisioner', o => str(o, 'provisioner'), { field: 'provisioner' }),
-    column('ReclaimPolicy', o => str(o, 'reclaimPolicy') || 'Delete', { field: 'reclaimPolicy' }),
-    column('VolumeBindingMode', o => str(o, 'volumeBindingMode') || 'Immediate', { field: 'volumeBindingMode' }),
+    text('Provisioner', 'provisioner'),
+    text('ReclaimPolicy', 'reclaimPolicy', { absent: 'Delete' }),
+    text('VolumeBindingMode', 'volumeBindingMode', { absent: 'Immediate' }),
     column('AllowVolumeExpansion', o => o.allowVolumeExpansion === true, { field: 'allowVolumeExpansion' }),
     ageColumn,
   ],
@@ -82,9 +84,9 @@ const csiDrivers = printer(
   }),
 )
 const volumeAttachments = printer(
-  column('Attacher', o => str(o, 'spec', 'attacher'), { format: 'name', field: 'spec.attacher' }),
-  column('PV', o => str(o, 'spec', 'source', 'persistentVolumeName'), { field: 'spec.source.persistentVolumeName' }),
-  column('Node', o => str(o, 'spec', 'nodeName'), { field: 'spec.nodeName' }),
+  text('Attacher', 'spec.attacher', { format: 'name' }),
+  text('PV', 'spec.source.persistentVolumeName'),
+  text('Node', 'spec.nodeName'),
   bool('Attached', false, 'status', 'attached'),
 )
 
@@ -92,8 +94,8 @@ const signingRequests: Printer = {
   columns: [
     nameColumn,
     ageColumn,
-    column('SignerName', o => orNone(str(o, 'spec', 'signerName')), { field: 'spec.signerName' }),
-    column('Requestor', o => str(o, 'spec', 'username'), { field: 'spec.username' }),
+    text('SignerName', 'spec.signerName', { absent: NONE }),
+    text('Requestor', 'spec.username'),
     column(
       'RequestedDuration',
       o => (has(o, 'spec', 'expirationSeconds') ? humanDuration(num(o, 'spec', 'expirationSeconds') * 1000) : NONE),
@@ -113,7 +115,7 @@ const paramKind = column(
   { field: 'spec.paramKind' },
 )
 const policyBindings = printer(
-  column('PolicyName', o => str(o, 'spec', 'policyName'), { field: 'spec.policyName' }),
+  text('PolicyName', 'spec.policyName'),
   column('ParamRef', paramRef, { field: 'spec.paramRef' }),
 )
 
@@ -122,7 +124,7 @@ const flowSchemaColumns = printerWith(
     column('PriorityLevel', o => str(o, 'spec', 'priorityLevelConfiguration', 'name'), {
       field: 'spec.priorityLevelConfiguration',
     }),
-    column('MatchingPrecedence', count('spec', 'matchingPrecedence'), { field: 'spec.matchingPrecedence' }),
+    count('MatchingPrecedence', 'spec.matchingPrecedence'),
     column('DistinguisherMethod', o => orNone(str(o, 'spec', 'distinguisherMethod', 'type')), {
       field: 'spec.distinguisherMethod',
     }),
@@ -143,7 +145,7 @@ const limited = (o: Fields, ...path: string[]) => {
 }
 const queuing = ['limitResponse', 'queuing'] as const
 const priorityLevels = printer(
-  column('Type', o => str(o, 'spec', 'type'), { field: 'spec.type' }),
+  text('Type', 'spec.type'),
   column('NominalConcurrencyShares', o => limited(o, 'nominalConcurrencyShares'), {
     field: 'spec.limited.nominalConcurrencyShares',
   }),
@@ -168,7 +170,7 @@ const apiServices = printer(
 export const clusterPrinters: Record<string, Printer> = {
   'networking.k8s.io/ingresses': ingresses,
   'networking.k8s.io/ingressclasses': printer(
-    column('Controller', o => str(o, 'spec', 'controller'), { field: 'spec.controller' }),
+    text('Controller', 'spec.controller'),
     column('Parameters', parameters, { field: 'spec.parameters' }),
   ),
   'networking.k8s.io/networkpolicies': printer(
@@ -186,17 +188,15 @@ export const clusterPrinters: Record<string, Printer> = {
   'storage.k8s.io/csidrivers': csiDrivers,
   'storage.k8s.io/csinodes': printer(integer('Drivers', 'spec.drivers', o => list(o, 'spec', 'drivers').length)),
   'storage.k8s.io/volumeattachments': volumeAttachments,
-  'storage.k8s.io/volumeattributesclasses': printer(
-    column('DriverName', o => str(o, 'driverName'), { field: 'driverName' }),
-  ),
+  'storage.k8s.io/volumeattributesclasses': printer(text('DriverName', 'driverName')),
   'scheduling.k8s.io/priorityclasses': printerWith(
     [
       integer('Value', 'value'),
       column('Global-Default', o => o.globalDefault === true, { type: 'boolean', field: 'globalDefault' }),
     ],
-    [column('PreemptionPolicy', o => str(o, 'preemptionPolicy'), { field: 'preemptionPolicy' })],
+    [text('PreemptionPolicy', 'preemptionPolicy')],
   ),
-  'node.k8s.io/runtimeclasses': printer(column('Handler', o => str(o, 'handler'), { field: 'handler' })),
+  'node.k8s.io/runtimeclasses': printer(text('Handler', 'handler')),
   'certificates.k8s.io/certificatesigningrequests': signingRequests,
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhooks,
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhooks,

@@ -13,11 +13,11 @@ import {
   orNone,
 } from './format.ts'
 import { podPrinter } from './pods.ts'
-import { column, nameColumn, type Printer, printer, printerWith } from './printer.ts'
+import { column, nameColumn, type Printer, printer, printerWith, text } from './printer.ts'
 
 const services = printerWith(
   [
-    column('Type', o => str(o, 'spec', 'type'), { field: 'spec.type' }),
+    text('Type', 'spec.type'),
     column('Cluster-IP', o => orNone(str(o, 'spec', 'clusterIPs', 0) || str(o, 'spec', 'clusterIP')), {
       field: 'spec.clusterIP',
     }),
@@ -28,7 +28,7 @@ const services = printerWith(
 )
 const endpoints = printer(column('Endpoints', endpointAddresses, { field: 'subsets' }))
 const endpointSlices = printer(
-  column('AddressType', o => str(o, 'addressType'), { field: 'addressType' }),
+  text('AddressType', 'addressType'),
   column('Ports', o => unsetIfEmpty(records(o, 'ports').map(p => (has(p, 'port') ? String(p.port) : '*'))), {
     field: 'ports',
   }),
@@ -41,7 +41,7 @@ const namespaces = printer(
 )
 const configMaps = printer(column('Data', o => size(o.data) + size(o.binaryData), { field: 'data' }))
 const secrets = printer(
-  column('Type', o => str(o, 'type'), { field: 'type' }),
+  text('Type', 'type'),
   column('Data', o => size(o.data), { field: 'data' }),
 )
 const serviceAccounts = printer(column('Secrets', o => list(o, 'secrets').length, { field: 'secrets' }))
@@ -56,7 +56,7 @@ const nodes = printerWith(
     column('Roles', nodeRoles, { description: 'The roles that labels give the node.' }),
   ],
   [
-    column('Version', o => str(o, 'status', 'nodeInfo', 'kubeletVersion'), { field: 'status.nodeInfo.kubeletVersion' }),
+    text('Version', 'status.nodeInfo.kubeletVersion'),
     column('Internal-IP', o => nodeAddress(o, 'InternalIP'), { wide: true, field: 'status.addresses' }),
     column('External-IP', o => nodeAddress(o, 'ExternalIP'), { wide: true, field: 'status.addresses' }),
     column('OS-Image', o => nodeInfo(o, 'osImage'), { wide: true, field: 'status.nodeInfo.osImage' }),
@@ -71,20 +71,13 @@ const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
 const storageClassOf = (o: Fields) =>
   str(o, 'metadata', 'annotations', BETA_CLASS) || str(o, 'spec', 'storageClassName')
 const phase = (o: Fields) => (has(o, 'metadata', 'deletionTimestamp') ? 'Terminating' : str(o, 'status', 'phase'))
-const volumeMode = column('VolumeMode', o => str(o, 'spec', 'volumeMode') || '<unset>', {
-  wide: true,
-  field: 'spec.volumeMode',
-})
-const attributesClass = column('VolumeAttributesClass', o => str(o, 'spec', 'volumeAttributesClassName') || '<unset>', {
-  field: 'spec.volumeAttributesClassName',
-})
+const volumeMode = text('VolumeMode', 'spec.volumeMode', { absent: '<unset>', wide: true })
+const attributesClass = text('VolumeAttributesClass', 'spec.volumeAttributesClassName', { absent: '<unset>' })
 const volumes = printerWith(
   [
     column('Capacity', o => str(o, 'spec', 'capacity', 'storage'), { field: 'spec.capacity' }),
     column('Access Modes', o => formatAccessModes(list(o, 'spec', 'accessModes')), { field: 'spec.accessModes' }),
-    column('Reclaim Policy', o => str(o, 'spec', 'persistentVolumeReclaimPolicy'), {
-      field: 'spec.persistentVolumeReclaimPolicy',
-    }),
+    text('Reclaim Policy', 'spec.persistentVolumeReclaimPolicy'),
     column('Status', phase, { field: 'status.phase' }),
     column(
       'Claim',
@@ -96,14 +89,14 @@ const volumes = printerWith(
     ),
     column('StorageClass', storageClassOf, { description: 'The storage class of the volume.' }),
     attributesClass,
-    column('Reason', o => str(o, 'status', 'reason'), { field: 'status.reason' }),
+    text('Reason', 'status.reason'),
   ],
   [volumeMode],
 )
 const claims = printerWith(
   [
     column('Status', phase, { field: 'status.phase' }),
-    column('Volume', o => str(o, 'spec', 'volumeName'), { field: 'spec.volumeName' }),
+    text('Volume', 'spec.volumeName'),
     column('Capacity', o => (str(o, 'spec', 'volumeName') ? str(o, 'status', 'capacity', 'storage') : ''), {
       field: 'status.capacity',
     }),
@@ -150,8 +143,8 @@ const events: Printer = {
         field: 'lastTimestamp',
       },
     ),
-    column('Type', o => str(o, 'type'), { field: 'type' }),
-    column('Reason', o => str(o, 'reason'), { field: 'reason' }),
+    text('Type', 'type'),
+    text('Reason', 'reason'),
     column('Object', eventObject, { field: 'involvedObject' }),
     column('Subobject', o => str(o, 'involvedObject', 'fieldPath') || str(o, 'regarding', 'fieldPath'), {
       wide: true,
@@ -185,13 +178,11 @@ export const corePrinters: Record<string, Printer> = {
   '/componentstatuses': componentStatuses,
   '/events': events,
   'events.k8s.io/events': events,
-  'coordination.k8s.io/leases': printer(
-    column('Holder', o => str(o, 'spec', 'holderIdentity'), { field: 'spec.holderIdentity' }),
-  ),
+  'coordination.k8s.io/leases': printer(text('Holder', 'spec.holderIdentity')),
   'coordination.k8s.io/leasecandidates': printer(
-    column('LeaseName', o => str(o, 'spec', 'leaseName'), { field: 'spec.leaseName' }),
-    column('BinaryVersion', o => str(o, 'spec', 'binaryVersion'), { field: 'spec.binaryVersion' }),
-    column('EmulationVersion', o => str(o, 'spec', 'emulationVersion'), { field: 'spec.emulationVersion' }),
+    text('LeaseName', 'spec.leaseName'),
+    text('BinaryVersion', 'spec.binaryVersion'),
+    text('EmulationVersion', 'spec.emulationVersion'),
   ),
 }
 

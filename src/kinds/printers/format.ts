@@ -1,7 +1,7 @@
 /** How cells show labels, selectors, ports and lists: the notations of `kubectl get`. */
 
-import { at, list, num, records, str } from '../../apimachinery/fields.ts'
-import { isRecord, type Json } from '../../apimachinery/object.ts'
+import { at, list, records, str } from '../../apimachinery/fields.ts'
+import { isRecord } from '../../apimachinery/object.ts'
 import { type Column, column } from './printer.ts'
 
 export const NONE = '<none>'
@@ -82,9 +82,3 @@ export function loadBalancerAddresses(status: unknown): string {
   const addresses = records(status, 'loadBalancer', 'ingress').map(i => str(i, 'ip') || str(i, 'hostname'))
   return [...new Set(addresses.filter(a => a !== ''))].sort().join(',')
 }
-
-/** A count field as a cell; absent counts are 0. */
-export const count =
-  (...path: readonly string[]) =>
-  (object: unknown): Json =>
-    num(object, ...path)

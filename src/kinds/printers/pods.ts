@@ -2,7 +2,7 @@
 import { at, type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import { humanDuration } from './duration.ts'
 import { NONE, orNone } from './format.ts'
-import { column, type Printer, printerWith, type RowCondition } from './printer.ts'
+import { column, type Printer, printerWith, type RowCondition, text } from './printer.ts'
 
 interface PodSummary {
   status: string
@@ -33,11 +33,8 @@ const base = printerWith(
       wide: true,
       field: 'status.podIP',
     }),
-    column('Node', pod => orNone(str(pod, 'spec', 'nodeName')), { wide: true, field: 'spec.nodeName' }),
-    column('Nominated Node', pod => orNone(str(pod, 'status', 'nominatedNodeName')), {
-      wide: true,
-      field: 'status.nominatedNodeName',
-    }),
+    text('Node', 'spec.nodeName', { absent: NONE, wide: true }),
+    text('Nominated Node', 'status.nominatedNodeName', { absent: NONE, wide: true }),
     column('Readiness Gates', readinessGates, { wide: true, field: 'spec.readinessGates' }),
   ],
 )

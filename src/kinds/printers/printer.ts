@@ -48,18 +48,23 @@ export function integer(name: string, field: string, cell?: Cell): Column {
   return column(name, cell ?? (object => (at(object, ...path) as number | undefined) ?? 0), { type: 'integer', field })
 }
 
-export const nameColumn = column('Name', object => str(object, 'metadata', 'name'), {
-  format: 'name',
-  field: 'metadata.name',
-})
+/** The text of a field, or `absent`. */
+export function text(name: string, field: string, { absent = '', ...extra }: Extra & { absent?: string } = {}): Column {
+  const path = field.split('.')
+  return column(name, object => str(object, ...path) || absent, { ...extra, field })
+}
+
+/** The number of a field in a column of texts. */
+export function count(name: string, field: string): Column {
+  return { ...integer(name, field), type: 'string' }
+}
+
+export const nameColumn = text('Name', 'metadata.name', { format: 'name' })
 export const ageColumn = column('Age', (object, now) => age(at(object, 'metadata', 'creationTimestamp'), now), {
   field: 'metadata.creationTimestamp',
 })
 /** The default of kinds without a printer: the timestamp itself. */
-export const createdAtColumn = column('Created At', object => str(object, 'metadata', 'creationTimestamp'), {
-  type: 'date',
-  field: 'metadata.creationTimestamp',
-})
+export const createdAtColumn = text('Created At', 'metadata.creationTimestamp', { type: 'date' })
 
 /** `Name`, the given columns, `Age`. */
 export function printer(...columns: Column[]): Printer {

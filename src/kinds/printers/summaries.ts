@@ -1,6 +1,6 @@
 /** StatusCollectors, and their answers: by what these are about, as their own names are uids. */
 import { at, type Fields, records, str, strings } from '../../apimachinery/fields.ts'
-import { ageColumn, column, integer, nameColumn, type Printer } from './printer.ts'
+import { ageColumn, column, integer, nameColumn, type Printer, text } from './printer.ts'
 
 const collectors: Printer = {
   columns: [
@@ -8,15 +8,15 @@ const collectors: Printer = {
     column('Columns', columnsOf, { description: 'The columns that it makes.' }),
     integer('Limit', 'spec.limit'),
     ageColumn,
-    column('Filter', object => str(object, 'spec', 'filter'), { wide: true, field: 'spec.filter' }),
+    text('Filter', 'spec.filter', { wide: true }),
   ],
 }
 
 const combined: Printer = {
   columns: [
-    column('Placement', object => str(object, 'spec', 'placement'), { field: 'spec.placement' }),
-    column('Kind', object => str(object, 'spec', 'sourceRef', 'kind'), { field: 'spec.sourceRef.kind' }),
-    column('Object', object => str(object, 'spec', 'sourceRef', 'name'), { field: 'spec.sourceRef.name' }),
+    text('Placement', 'spec.placement'),
+    text('Kind', 'spec.sourceRef.kind'),
+    text('Object', 'spec.sourceRef.name'),
     integer('Clusters', 'clusters.total'),
     integer('Stale', 'clusters.stale'),
     column('Results', object => records(object, 'results').map(resultText).join('; '), { field: 'results' }),

@@ -1,14 +1,14 @@
 /** Outcomes of objects in clusters: by their subject, as their own names are one long word. */
 import { at, list, str } from '../../apimachinery/fields.ts'
-import { ageColumn, column, nameColumn, type Printer } from './printer.ts'
+import { ageColumn, column, nameColumn, type Printer, text } from './printer.ts'
 
 const printer: Printer = {
   columns: [
-    column('Location', object => str(object, 'spec', 'location', 'name'), { field: 'spec.location.name' }),
-    column('Kind', object => str(object, 'spec', 'sourceRef', 'kind'), { field: 'spec.sourceRef.kind' }),
-    column('Object', object => str(object, 'spec', 'sourceRef', 'name'), { field: 'spec.sourceRef.name' }),
-    column('State', object => str(object, 'status', 'state'), { field: 'status.state' }),
-    column('Health', object => str(object, 'status', 'health'), { field: 'status.health' }),
+    text('Location', 'spec.location.name'),
+    text('Kind', 'spec.sourceRef.kind'),
+    text('Object', 'spec.sourceRef.name'),
+    text('State', 'status.state'),
+    text('Health', 'status.health'),
     column('Reason', reasonOf, { field: 'status.reason' }),
     ageColumn,
     column('Message', object => str(object, 'status', 'message') || str(object, 'status', 'healthMessage'), {

@@ -1,8 +1,8 @@
 /** Printers of apps, batch, autoscaling, policy and their elder, ReplicationController. */
 import { at, type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import { age, humanDuration } from './duration.ts'
-import { containerColumns, count, firstOf, formatBool, formatLabels, formatSelector, NONE, orNone } from './format.ts'
-import { column, integer, type Printer, printer, printerWith } from './printer.ts'
+import { containerColumns, firstOf, formatBool, formatLabels, formatSelector, NONE } from './format.ts'
+import { column, count, integer, type Printer, printer, printerWith, text } from './printer.ts'
 
 const TEMPLATE = ['spec', 'template', 'spec'] as const
 const selectorColumn = column('Selector', o => formatSelector(at(o, 'spec', 'selector')), {
@@ -16,8 +16,8 @@ const deployments = printerWith(
     column('Ready', o => `${num(o, 'status', 'readyReplicas')}/${num(o, 'spec', 'replicas')}`, {
       description: 'How many of the wanted pods are ready.',
     }),
-    column('Up-to-date', count('status', 'updatedReplicas'), { field: 'status.updatedReplicas' }),
-    column('Available', count('status', 'availableReplicas'), { field: 'status.availableReplicas' }),
+    count('Up-to-date', 'status.updatedReplicas'),
+    count('Available', 'status.availableReplicas'),
   ],
   wide,
 )
@@ -53,7 +53,7 @@ const daemonSets = printerWith(
 )
 const controllerRevisions = printer(
   column('Controller', controllerOf, { description: 'The controller that owns the revision.' }),
-  column('Revision', count('revision'), { field: 'revision' }),
+  count('Revision', 'revision'),
 )
 const jobs = printerWith(
   [
@@ -65,8 +65,8 @@ const jobs = printerWith(
 )
 const cronJobs = printerWith(
   [
-    column('Schedule', o => str(o, 'spec', 'schedule'), { field: 'spec.schedule' }),
-    column('Timezone', o => orNone(str(o, 'spec', 'timeZone')), { field: 'spec.timeZone' }),
+    text('Schedule', 'spec.schedule'),
+    text('Timezone', 'spec.timeZone', { absent: NONE }),
     column('Suspend', o => formatBool(at(o, 'spec', 'suspend')), { type: 'boolean', field: 'spec.suspend' }),
     integer('Active', 'status.active', o => list(o, 'status', 'active').length),
     column(
@@ -91,14 +91,14 @@ const autoscalers = printer(
   column('MinPods', o => (has(o, 'spec', 'minReplicas') ? String(num(o, 'spec', 'minReplicas')) : '<unset>'), {
     field: 'spec.minReplicas',
   }),
-  column('MaxPods', count('spec', 'maxReplicas'), { field: 'spec.maxReplicas' }),
-  column('Replicas', count('status', 'currentReplicas'), { field: 'status.currentReplicas' }),
+  count('MaxPods', 'spec.maxReplicas'),
+  count('Replicas', 'status.currentReplicas'),
 )
 const intOrNone = (o: Fields, field: string) => (has(o, 'spec', field) ? String(at(o, 'spec', field)) : 'N/A')
 const disruptionBudgets = printer(
   column('Min Available', o => intOrNone(o, 'minAvailable'), { description: 'How many pods must stay available.' }),
   column('Max Unavailable', o => intOrNone(o, 'maxUnavailable'), { description: 'How many pods may be unavailable.' }),
-  column('Allowed Disruptions', count('status', 'disruptionsAllowed'), {
+  column('Allowed Disruptions', o => num(o, 'status', 'disruptionsAllowed'), {
     type: 'integer',
     description: 'How many pods may be disrupted now.',
   }),

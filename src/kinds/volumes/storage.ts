@@ -15,10 +15,10 @@ import {
 import { dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
-import { immutable, invalidBy, nonNegative, optionalSelector, quantity } from '../checks.ts'
+import { immutable, invalidBy, nonNegative, optionalSelector, quantity, repeated, repeats } from '../checks.ts'
 import { forbidChanges, type Strategies, withStatus } from '../kind.ts'
 import { deprecatedLabel, selectorWarnings } from '../nodes/nodeLabels.ts'
-import { choice, repeated, repeats, when } from '../shapes.ts'
+import { choice, when } from '../shapes.ts'
 import { CLIENT_METADATA, type Strategy } from '../strategy.ts'
 import { defaultInlineVolume, validateInlineVolume } from './inlineVolume.ts'
 import { csiDriverName } from './volumeRules.ts'
@@ -261,12 +261,10 @@ function topologies(terms: readonly Fields[]): FieldError[] {
 }
 
 function tokenRequests(requests: readonly Fields[]): FieldError[] {
-  const audiences = new Set<string>()
+  const again = repeats(requests.map(request => str(request, 'audience')))
   return requests.flatMap((request, i) => {
     const path = `spec.tokenRequests[${i}]`
-    const audience = str(request, 'audience')
-    if (audiences.has(audience)) return [fieldError.duplicate(`${path}.audience`, audience)]
-    audiences.add(audience)
+    if (again[i]) return [fieldError.duplicate(`${path}.audience`, str(request, 'audience'))]
     if (!has(request, 'expirationSeconds')) return []
     const seconds = num(request, 'expirationSeconds')
     const invalid = (detail: string) => fieldError.invalid(`${path}.expirationSeconds`, seconds, detail)

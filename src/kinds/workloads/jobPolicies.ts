@@ -6,8 +6,8 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
 import { quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { qualifiedName } from '../../apimachinery/names.ts'
-import { invalidBy, nonNegative } from '../checks.ts'
-import { atMost, choice, repeats, when } from '../shapes.ts'
+import { invalidBy, nonNegative, repeats } from '../checks.ts'
+import { atMost, choice, when } from '../shapes.ts'
 
 const MOST_RULES = 20
 const MOST_EXIT_CODES = 255
