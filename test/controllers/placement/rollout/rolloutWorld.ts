@@ -1,5 +1,6 @@
 /** Two clusters that report, and placements with a rollout strategy. */
 import type { Test } from 'tap'
+import { statusError } from '../../../../src/apimachinery/errors.ts'
 import { at, records } from '../../../../src/apimachinery/fields.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { SetClock } from '../../../client/support/fakeClock.ts'
@@ -7,6 +8,7 @@ import { ALL_MAPS, configMap, MAPS, placement, slice, world } from '../translato
 
 export type Cluster = 'florin' | 'guilder'
 
+export const WITH_DEADLINE = { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '60s' } }
 export const ONE_BY_ONE = { type: 'Progressive', progressive: { maxConcurrency: 1 } }
 
 export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
@@ -75,4 +77,56 @@ export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
     return { rollout: at(status, 'state'), ...Object.fromEntries(clusters) }
   }
   return { ...here, clock, box, report, pass, place, edit, make, held, rollout, states }
+}
+
+/** A placement with revision 1 in both clusters. */
+export async function rolledOut(t: Test, strategy: object = ONE_BY_ONE) {
+  const here = await rolloutWorld(t)
+  const { make, place, pass, report, states } = here
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await make('side', '1')
+  await place('ep', { rolloutStrategy: strategy }, 'florin', 'guilder')
+  await pass(3000)
+  await report('florin')
+  await pass(500)
+  await report('guilder')
+  await pass(500)
+  t.equal(states(1).rollout, 'Done')
+  return here
+}
+
+/** A placement without a strategy that both clusters have. */
+export async function unstaged(t: Test) {
+  const here = await rolloutWorld(t)
+  const { make, place, pass, report } = here
+  await report('florin')
+  await report('guilder')
+  await make('page', '1')
+  await make('side', '1')
+  await place('ep', {}, 'florin', 'guilder')
+  await pass(500)
+  await report('florin')
+  await report('guilder')
+  const stage = async (rolloutStrategy: object | null) => {
+    await here.wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { rolloutStrategy } })
+    await here.server.quiet()
+  }
+  return { ...here, stage }
+}
+
+/** Requests of the center about a kind fail until the answer is called. */
+export function failing(
+  server: Awaited<ReturnType<typeof rolloutWorld>>['server'],
+  verbs: readonly string[],
+  plural: string,
+) {
+  server.refuse = (_, verb, { resource }) => {
+    if (verbs.includes(verb) && resource === plural)
+      throw statusError.forbidden({ group: '', resource: '' }, '', 'the space is full')
+  }
+  return () => {
+    server.refuse = () => {}
+  }
 }
