@@ -2,6 +2,8 @@
 import type { GroupVersionResource } from './object.ts'
 
 export const NAMESPACES: GroupVersionResource = { group: '', version: 'v1', resource: 'namespaces' }
+export const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
+export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 export const CRDS: GroupVersionResource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

@@ -106,8 +106,8 @@ export class Carriage {
       turns,
       state,
       onChange: change => this.#mailboxChanged(change),
-      onProgress: () => this.#reports.mailboxProgressed(),
-      onQuestion: question => this.#reports.receiveQuestion(question),
+      onProgress: () => this.#reports.reporter.news(),
+      onQuestion: question => this.#reports.live.receive(question),
       held: () => this.brake.keys(),
       onComplete: () => this.#mailboxComplete(),
       onKept: isKept => this.#reports.stateKept(isKept),
@@ -122,7 +122,7 @@ export class Carriage {
       session,
       mirror,
       allowance,
-      quietMs,
+      everyMs: quietMs,
       versions,
       position: () => this.feed.position,
       orders: () => this.orders.report(),
@@ -144,8 +144,8 @@ export class Carriage {
       ...tools,
       signal,
       onProjected: (resource, change) => this.#downsync.observed(resource, change),
-      onConfig: () => this.#reports.configAppeared(),
-      onAssociates: () => this.#reports.associatedChanged(),
+      onConfig: () => this.#reports.config.hurry(),
+      onAssociates: () => this.#reports.config.soon(),
     })
     const { projected, born, definitions, associates, served } = this.#side
     const plan = () => this.#side.plan
@@ -194,7 +194,7 @@ export class Carriage {
     })
     this.#room = new AssociatedRoom(
       clock,
-      () => this.#reports.associatedChanged(),
+      () => this.#reports.config.soon(),
       key => queues.up.add(key),
     )
     const back = { mailbox, served: this.#mailboxServed, statusLimit: new StatusLimit(logger) }
@@ -218,7 +218,7 @@ export class Carriage {
         for (const key of this.#downsync.resume()) again(key)
       },
       leave: (policy, report) => departure.leave(policy, report),
-      onNews: () => this.#reports.ordersChanged(),
+      onNews: () => this.#reports.config.now(),
     })
   }
 
@@ -285,7 +285,7 @@ export class Carriage {
     await this.#side.associates.listed()
     await this.#queues.up.idle()
     this.#isRoomKnown = true
-    this.#reports.associatedChanged()
+    this.#reports.config.soon()
   }
 
   #associatedStatus(): AssociatedStatus | 'unknown' | undefined {

@@ -4,19 +4,13 @@
  * out: it gives the results, not their times.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { groupResourceName } from '../apimachinery/object.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { atMost } from '../client/atMost.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { silentLogger } from '../client/logger.ts'
 import { WorkQueue } from '../client/workqueue.ts'
-import {
-  LEAVE_ANNOTATION,
-  PAUSED_ANNOTATION,
-  SYNCER_CONFIG_NAME,
-  SYNCER_CONFIGS,
-} from '../placement/words/placement.ts'
+import { LEAVE_ANNOTATION, PAUSED_ANNOTATION } from '../placement/words/placement.ts'
 import { clusterParts } from './down/clusterParts.ts'
 import { EmptiedNamespaces } from './down/emptiedNamespaces.ts'
 import { phaseOf } from './down/phases.ts'
@@ -24,9 +18,10 @@ import { RemovalBrake } from './down/removalBrake.ts'
 import { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { MailboxFeed } from './mailbox/mailboxFeed.ts'
 import { keyOf, keyText, type Mirrored, nameOf, type SyncKey } from './mailbox/mirror.ts'
+import { OWN_CONFIG } from './mailbox/orders.ts'
 import { SyncerState } from './mailbox/syncerState.ts'
 import { isSyncConfig } from './mailbox/syncPlan.ts'
-import { isClusterRecord, staysInMailbox } from './objects/marks.ts'
+import { isClustersOwn, staysInMailbox } from './objects/marks.ts'
 import { type Act, RehearsedCluster } from './rehearsedCluster.ts'
 import { ClusterSide } from './sees/clusterSide.ts'
 import { servedBy } from './sees/served.ts'
@@ -52,7 +47,6 @@ export interface Rehearsal {
 }
 
 const CONCURRENCY = 16
-const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 /** @throws Error when mailbox and cluster do not belong together, or one of them does not answer */
 export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
@@ -76,7 +70,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
   await checkClaim(cluster, given, mailbox)
 
   const mailboxServed = await servedBy(mailbox)
-  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, turns, ...tools, ...QUEUE })
+  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, turns, ...tools })
   const complete = Promise.withResolvers<void>()
   const state = new SyncerState(undefined, logger)
   const feed: MailboxFeed = new MailboxFeed({
@@ -111,22 +105,9 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     await Promise.all([complete.promise, served.refresh()])
     const plan = () => side.plan
     const again = (): void => {}
-    const mirrorComplete = (): boolean => true
+    const facts = { mirror, plan, mirrorComplete: () => true, allowance }
     // who does it says that it is done
-    const quiet = silentLogger
-    const common = {
-      cluster,
-      as,
-      served,
-      mirror,
-      watches,
-      plan,
-      mirrorComplete,
-      allowance,
-      again,
-      logger: quiet,
-      clock,
-    }
+    const common = { ...facts, cluster, as, served, watches, again, logger: silentLogger, clock }
     const { carrier, removals } = clusterParts({
       ...common,
       adoptExisting: options.adoptExisting === true,
@@ -141,7 +122,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       free: again,
       again,
       obeyed: () => undefined,
-      logger: quiet,
+      logger: silentLogger,
       clock,
     })
     brake.confirmed(record?.confirmed)
@@ -175,11 +156,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       const isNobodys = isSyncConfig(resource) || staysInMailbox(object)
       if (!isNobodys && wants(key)) keys.set(keyText(key), key)
     }
-    // the cluster's own, whoever marked it and whatever the mailbox says
-    const isClusters = (key: SyncKey): boolean =>
-      isKubernetesService(key, key.namespace, key.name) ||
-      (groupResourceName(key) === 'configmaps' && isClusterRecord(key))
-    const acts: { key: SyncKey; rehearsed: Rehearsed }[] = []
+    const acts: Rehearsed[] = []
     const holds = new Set<string>()
     const look = async (key: SyncKey): Promise<void> => {
       const mirrored = mirror.get(key)
@@ -188,11 +165,11 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       const what = nameOf(key)
       if (found?.act === 'hold') {
         holds.add(found.message ?? '')
-        acts.push({ key, rehearsed: { act: 'hold', what } })
-      } else if (found) acts.push({ key, rehearsed: { ...found, what } })
-      else if (act) acts.push({ key, rehearsed: { act, what } })
+        acts.push({ act: 'hold', what })
+      } else if (found) acts.push({ ...found, what })
+      else if (act) acts.push({ act, what })
     }
-    const looked = [...keys.values()].filter(key => !isClusters(key))
+    const looked = [...keys.values()].filter(key => !isClustersOwn(key))
     // what others need first, as when it is done
     for (const phase of [...new Set(looked.map(phaseOf))].sort((a, b) => a - b))
       await atMost(
@@ -200,9 +177,9 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
         looked.filter(key => phaseOf(key) === phase),
         look,
       )
-    const config = mirror.get({ ...SYNCER_CONFIGS, namespace: '', name: SYNCER_CONFIG_NAME })?.object
+    const config = mirror.get(OWN_CONFIG)?.object
     return {
-      acts: acts.sort((a, b) => (a.rehearsed.what < b.rehearsed.what ? -1 : 1)).map(one => one.rehearsed),
+      acts: acts.sort((a, b) => (a.what < b.what ? -1 : 1)),
       notes: [...notesOf(config?.metadata.annotations ?? {}), ...[...holds].map(hold => `${hold}; ${NO_STATE}`)],
     }
   } finally {

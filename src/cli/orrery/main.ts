@@ -4,7 +4,7 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { didYouMean } from '../../apimachinery/nearest.ts'
 import { COMPLETE, completionScript, SHELLS, type Shell } from '../shell/completion/scripts.ts'
 import { addSettings, attributeOf, type Setting, settingsOf } from '../shell/settings.ts'
-import { endWithReader, outliveReaders, processTerminal, type Terminal } from '../shell/terminal.ts'
+import { endWithReader, outliveReaders, processTerminal } from '../shell/terminal.ts'
 import { processHost } from './host.ts'
 import { PRIVATE_UMASK } from './process/privateFolder.ts'
 import { isLasting } from './process/tunedProcess.ts'
@@ -12,38 +12,19 @@ import { SUB_COMMANDS, type SubCommand } from './subCommands.ts'
 
 const VERSION_SUMMARY = 'print the version, its commit and date'
 
-interface Plugin {
-  name: string
-  summary: string
-  run(args: readonly string[]): Promise<number>
-}
-
 /** The kubectl plugins under the names that they have behind `kubectl`, with command lines of their own. */
-const PLUGINS: readonly Plugin[] = [
+const PLUGINS = [
   {
     name: 'ws',
     summary: 'move between spaces, as kubectl ws',
-    run: async args => {
-      const { kubectlWs } = await import('../ws/program.ts')
-      return await asPlugin(kubectlWs, args)
-    },
+    load: async () => (await import('../ws/program.ts')).kubectlWs,
   },
   {
     name: 'kubestellar',
     summary: 'inventory, workload spaces and syncers, as kubectl kubestellar',
-    run: async args => {
-      const { kubectlKubestellar } = await import('../kubestellar/program.ts')
-      return await asPlugin(kubectlKubestellar, args)
-    },
+    load: async () => (await import('../kubestellar/program.ts')).kubectlKubestellar,
   },
 ]
-
-async function asPlugin(
-  run: (args: readonly string[], terminal: Terminal) => Promise<number>,
-  args: readonly string[],
-): Promise<number> {
-  return await run(args, processTerminal)
-}
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -51,11 +32,11 @@ export async function main(args: readonly string[]): Promise<number> {
   if (isLasting(first)) outliveReaders()
   else endWithReader()
   const plugin = PLUGINS.find(({ name }) => name === first)
-  if (plugin !== undefined) return await plugin.run(rest)
+  if (plugin !== undefined) return await (await plugin.load())(rest, processTerminal)
   if (first === COMPLETE) {
-    const [word] = rest
-    const completed = rest.length > 1 && PLUGINS.find(({ name }) => name === word)
-    return completed ? await completed.run([COMPLETE, ...rest.slice(1)]) : await completeWords(rest)
+    const [word, ...more] = rest
+    const completed = more.length > 0 ? PLUGINS.find(({ name }) => name === word) : undefined
+    return completed ? await (await completed.load())([COMPLETE, ...more], processTerminal) : await completeWords(rest)
   }
   process.umask(PRIVATE_UMASK)
   const { program, result } = orreryProgram()

@@ -1,11 +1,10 @@
 /** `kubectl ws budget`: what the current space and its children hold, and may hold. */
 import { isRecord } from '../../apimachinery/object.ts'
 import { spacePath } from '../../client/http/paths.ts'
-import { HttpTransport } from '../../client/http/transport.ts'
 import { bytesText } from '../../placement/spaces/spaceBudget.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { columns, type DocumentOptions, printDocument } from '../shell/output.ts'
-import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
+import { askServer, currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
@@ -17,13 +16,7 @@ const SERVER_HEAD = ['SPACES', 'LIMIT']
 export async function budgetCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
     const path = await currentPath(session)
-    const transport = new HttpTransport(session.options)
-    let document: unknown
-    try {
-      document = await transport.json({ method: 'GET', path: `${spacePath(session.base, path)}/budget` })
-    } finally {
-      transport.close()
-    }
+    const document = await askServer(session, { method: 'GET', path: `${spacePath(session.base, path)}/budget` })
     if (!isRecord(document) || document.kind !== 'SpaceBudget' || !Array.isArray(document.children))
       throw new CommandError(`the server does not tell the budget of ${path}`)
     const children = document.children.filter(isRecord)

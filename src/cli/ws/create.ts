@@ -1,9 +1,6 @@
 /** `kubectl ws create`, `create-context` and `ensure`. */
 import { homedir } from 'node:os'
-import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
-import type { Client } from '../../client/client.ts'
 import { ABOVE_ROOT, BAD_PATH, CommandError } from '../shell/commandError.ts'
 import { ANSWERS_VERSION } from '../shell/output.ts'
 import { addContext } from '../shell/session/contexts.ts'
@@ -11,7 +8,15 @@ import { editKubeconfig } from '../shell/session/editKubeconfig.ts'
 import { enter } from '../shell/session/enter.ts'
 import { currentPath, noSpace, type SessionOptions, withSession } from '../shell/session/session.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from '../shell/session/spacePath.ts'
-import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from '../shell/session/spaces.ts'
+import {
+  createOrGet,
+  createWorkspace,
+  ensureSpace,
+  phaseOf,
+  serverOf,
+  typeOf,
+  waitReady,
+} from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
 interface CreateOptions extends SessionOptions {
@@ -31,7 +36,10 @@ export async function createCommand(options: CreateOptions, terminal: Terminal, 
   return await withSession({ ...options, warn: terminal.err }, async session => {
     const { client } = session
     const parent = await currentPath(session)
-    const { workspace, existed } = await createOrFind(client, parent, { name, type, ignoreExisting })
+    const wanted = { name, ...(type !== undefined && { type }) }
+    const { workspace, existed } = ignoreExisting
+      ? await createOrGet(client, parent, wanted)
+      : { workspace: await createWorkspace(client, parent, wanted), existed: false }
     const reference = `Workspace "${name}" (type ${typeOf(workspace)})`
     if (existed && type !== undefined && type !== typeOf(workspace)) {
       throw new CommandError(
@@ -110,21 +118,6 @@ function resolveFrom(path: string): string {
       throw new CommandError(`Cannot change to the parent of "${ROOT_SPACE}" workspace!`, ABOVE_ROOT, { cause: error })
     }
     throw error
-  }
-}
-
-async function createOrFind(
-  client: Client,
-  parent: string,
-  wanted: { name: string; type: string | undefined; ignoreExisting: boolean },
-): Promise<{ workspace: KubeObject; existed: boolean }> {
-  const { name, type, ignoreExisting } = wanted
-  try {
-    const workspace = await createWorkspace(client, parent, { name, ...(type !== undefined && { type }) })
-    return { workspace, existed: false }
-  } catch (error) {
-    if (!ignoreExisting || !isStatusError(error, 'AlreadyExists')) throw error
-    return { workspace: await client.in(parent).get(WORKSPACES, { name }), existed: true }
   }
 }
 

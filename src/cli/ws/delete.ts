@@ -3,8 +3,8 @@ import { homedir } from 'node:os'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type DeletionOptions, deleteSpace } from '../shell/session/deleteSpace.ts'
-import { currentPath, type Session, type SessionOptions, withSession } from '../shell/session/session.ts'
-import { parseTarget, resolveDots } from '../shell/session/spacePath.ts'
+import { type Session, type SessionOptions, targetPath, withSession } from '../shell/session/session.ts'
+import { parseTarget } from '../shell/session/spacePath.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
 interface DeleteOptions extends SessionOptions, DeletionOptions {}
@@ -31,7 +31,7 @@ async function deletable(session: Session, argument: string): Promise<string> {
     throw new CommandError(
       `${JSON.stringify(argument)} does not name a workspace to delete; write its name or its path`,
     )
-  const path = resolveDots(target.kind === 'absolute' ? target.path : `${await currentPath(session)}:${target.path}`)
+  const path = await targetPath(session, target)
   if (!path.includes(':')) throw new CommandError(`the workspace "${path}" has no parent: it cannot be deleted`)
   return path
 }

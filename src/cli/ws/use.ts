@@ -4,8 +4,8 @@ import { serverOfContext, swapWithPrevious } from '../shell/session/contexts.ts'
 import { editKubeconfig } from '../shell/session/editKubeconfig.ts'
 import { enter, printCurrent, type ShownOptions } from '../shell/session/enter.ts'
 import { KubeconfigFiles, kubeconfigPaths } from '../shell/session/kubeconfigFiles.ts'
-import { currentPath, type Session, type SessionOptions, withSession } from '../shell/session/session.ts'
-import { parseTarget, ROOT_SPACE, resolveDots, type Target } from '../shell/session/spacePath.ts'
+import { type SessionOptions, targetPath, withSession } from '../shell/session/session.ts'
+import { parseTarget, ROOT_SPACE } from '../shell/session/spacePath.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
 export interface UseOptions extends SessionOptions, ShownOptions {}
@@ -31,15 +31,9 @@ export async function useSpace(options: UseOptions, terminal: Terminal, argument
           "'kubectl ws -' goes back, 'kubectl ws .' prints where you are.",
       )
     }
-    await enter(session, await absolute(session, target), options, terminal)
+    await enter(session, await targetPath(session, target), options, terminal)
     if (target.kind === 'absolute' && target.home) terminal.err('Note: there are no home workspaces; ~ is root.')
   })
-}
-
-async function absolute(session: Session, target: Exclude<Target, { kind: 'here' | 'previous' }>): Promise<string> {
-  if (target.kind === 'absolute') return resolveDots(target.path)
-  const current = await currentPath(session)
-  return target.kind === 'top' ? current.split(':')[0]! : resolveDots(`${current}:${target.path}`)
 }
 
 async function serverNow(options: SessionOptions): Promise<string> {

@@ -4,7 +4,7 @@
  * on each. Pure.
  */
 
-import { objects, str, strings } from '../../apimachinery/fields.ts'
+import { at, objects, str, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
@@ -71,6 +71,12 @@ export const KIND_PATTERN = '^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$'
 
 export function isEvents({ group, resource }: GroupResource): boolean {
   return group === EVENTS.group && resource === EVENTS.resource
+}
+
+/** When an Event happened last. */
+export function eventTime(event: KubeObject): string {
+  const times = [at(event, 'series', 'lastObservedTime'), event.lastTimestamp, event.eventTime]
+  return times.find(time => typeof time === 'string') ?? event.metadata.creationTimestamp ?? ''
 }
 
 /** Secrets, and what others stand on: a Namespace goes with all that is in it. */

@@ -9,6 +9,7 @@ import { type GroupResource, type KubeObject, type OwnerReference, parseApiVersi
 import type { SpaceClient } from '../../client/client.ts'
 import { steadyMs } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
+import { onConflict } from '../../client/onConflict.ts'
 import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { type CarriedOwner, carriedOwnersOf } from '../../placement/content/carriedOwners.ts'
@@ -199,22 +200,16 @@ export class ClusterOwners {
     const { cluster, served, again } = this.#deps
     const resource = served.find(key)
     if (resource === undefined) return
-    for (let attempt = 1; ; attempt++) {
+    await onConflict(DISOWN_ATTEMPTS, async () => {
       const live = await unlessGone(cluster.get(resource, refOf(key)))
       const before = live?.metadata.ownerReferences ?? []
       const ownerReferences = before.filter(owner => owner.uid !== uid)
       if (live === undefined || ownerReferences.length === before.length) return
       const { uid: own, resourceVersion } = live.metadata
       const body = { metadata: { uid: own, resourceVersion, ownerReferences } }
-      try {
-        await this.#deps.writer(live).patch(resource, refOf(key), 'merge', body, { fieldManager: SYNCER_MANAGER })
-        again(key)
-        return
-      } catch (error) {
-        if (isStatusError(error, 'NotFound')) return
-        if (!isStatusError(error, 'Conflict') || attempt === DISOWN_ATTEMPTS) throw error
-      }
-    }
+      const options = { fieldManager: SYNCER_MANAGER }
+      if (await unlessGone(this.#deps.writer(live).patch(resource, refOf(key), 'merge', body, options))) again(key)
+    })
   }
 
   /** The owner in the cluster, where it is what the center put there for the same space, and is to stay. */

@@ -26,22 +26,36 @@ function isImpliedDefinition({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.annotations?.[IMPLIED_ANNOTATION] === 'true'
 }
 
+interface SentDefinition {
+  readonly name: string
+  /** The cluster's; `undefined`: it is not there. */
+  readonly live: KubeObject | undefined
+}
+
+/** The definition of a kind, where the mailbox has it placed. */
+async function sentDefinition(
+  { cluster, mirror }: Pick<DownsyncContext, 'cluster' | 'mirror'>,
+  { group, resource }: SyncKey,
+): Promise<SentDefinition | undefined> {
+  const name = `${resource}.${group}`
+  const sent = mirror.get({ ...CRDS, namespace: '', name })?.object
+  if (!sent || !isProjected(sent)) return undefined
+  return { name, live: await unlessGone(cluster.get(CRDS, { name })) }
+}
+
 /**
  * Reason why a custom object cannot be in a cluster with its own definition of the kind; for versions that may be unserved. `undefined`: it
  * may, or its definition is on its way.
  */
 export async function versionRefusal(
-  { cluster, mirror, served }: Pick<DownsyncContext, 'cluster' | 'mirror' | 'served'>,
-  { group, resource }: SyncKey,
+  deps: Pick<DownsyncContext, 'cluster' | 'mirror' | 'served'>,
+  key: SyncKey,
   version: string,
 ): Promise<Refusal | undefined> {
-  const name = `${resource}.${group}`
-  const sent = mirror.get({ group: CRDS.group, resource: CRDS.resource, namespace: '', name })?.object
-  if (!sent || !isProjected(sent)) return undefined
-  const live = await unlessGone(cluster.get(CRDS, { name }))
+  const { name, live } = (await sentDefinition(deps, key)) ?? {}
   if (!live || isOurs(live, DOWNSYNCED)) return undefined
-  await served.refresh()
-  if (served.at({ group, resource }, version)?.version === version) return undefined
+  await deps.served.refresh()
+  if (deps.served.at(key, version)?.version === version) return undefined
   const versions = servedVersions(live)
   const serves = versions.length > 0 ? `serves ${versions.join(', ')}, not ${version}` : 'serves no version'
   return {
@@ -54,13 +68,12 @@ export async function versionRefusal(
 
 /** Reason for the wait of a custom object whose kind is not served, where its definition is placed, too. */
 export async function awaitedDefinition(
-  { cluster, mirror }: Pick<DownsyncContext, 'cluster' | 'mirror'>,
-  { group, resource }: SyncKey,
+  deps: Pick<DownsyncContext, 'cluster' | 'mirror'>,
+  key: SyncKey,
 ): Promise<Trouble | undefined> {
-  const name = `${resource}.${group}`
-  const sent = mirror.get({ group: CRDS.group, resource: CRDS.resource, namespace: '', name })?.object
-  if (!sent || !isProjected(sent)) return undefined
-  const live = await unlessGone(cluster.get(CRDS, { name }))
+  const sent = await sentDefinition(deps, key)
+  if (!sent) return undefined
+  const { name, live } = sent
   const { health, message } = live ? healthOf(CRDS, live) : { health: 'Progressing', message: 'it is not there' }
   const why = health === 'Healthy' ? 'it is about to be served' : message
   return {

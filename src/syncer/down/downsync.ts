@@ -1,6 +1,5 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
 
-import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { CacheChange } from '../../client/informer.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -11,7 +10,7 @@ import { isDone } from '../../placement/outcome/outcome.ts'
 import { isProjected } from '../../placement/words/placement.ts'
 import type { Echo, Echoes } from '../mailbox/echoes.ts'
 import { keyOf, keyText, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
-import { isClusterRecord, staysInMailbox } from '../objects/marks.ts'
+import { isClustersOwn, staysInMailbox } from '../objects/marks.ts'
 import type { Compared } from '../tells/liveAnswers.ts'
 import { type Outcomes, type Trouble, troubleOf } from '../tells/outcomes.ts'
 import type { Refusals } from '../tells/refusals.ts'
@@ -158,9 +157,7 @@ export class Downsync {
 
   async #reconcile(key: SyncKey, mirrored: Mirrored | undefined): Promise<ReconcileResult> {
     const { plan, mirrorComplete } = this.#deps
-    // The cluster's own, whoever marked it and whatever the mailbox says.
-    if (isKubernetesService(key, key.namespace, key.name)) return {}
-    if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
+    if (isClustersOwn(key)) return {}
     if (mirrored) this.#parts.removals.sourceIsThere(key)
     // the cluster has its own of this sort
     if (mirrored && staysInMailbox(mirrored.object)) return {}

@@ -8,6 +8,7 @@ import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
 import { isStatusError, namespaceTrouble, StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { onConflict } from '../../client/onConflict.ts'
 import { refOf } from '../../client/refOf.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Pointer } from '../../placement/content/leftFields.ts'
@@ -228,13 +229,9 @@ export class ObjectWriter {
 
   /** Somebody may write, a status say, between the look and the apply: then once more. */
   async #applyReleasing(target: ApplyTarget, copy: KubeObject, released: Released): Promise<KubeObject> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#applyDeclared(target, await this.#handOver(target, copy, released))
-      } catch (error) {
-        if (!isStatusError(error, 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
-      }
-    }
+    return await onConflict(RELEASE_ATTEMPTS, async () =>
+      this.#applyDeclared(target, await this.#handOver(target, copy, released)),
+    )
   }
 
   /**

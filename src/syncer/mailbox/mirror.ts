@@ -137,6 +137,6 @@ export function isMirrored(entry: unknown): entry is Mirrored {
 }
 
 /** `configmaps app/a`. */
-export function nameOf({ group, resource, namespace, name }: SyncKey): string {
-  return `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
+export function nameOf(key: SyncKey): string {
+  return `${groupResourceName(key)} ${key.namespace === '' ? key.name : `${key.namespace}/${key.name}`}`
 }

@@ -3,6 +3,7 @@
  * some. Additions of the cluster are no difference, elements of lists included. Pure.
  */
 
+import { at } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isDeciding } from '../../placement/outcome/decidingFields.ts'
 import { type FieldDifference, MAX_DIFFERENCES } from '../../placement/outcome/fieldDifference.ts'
@@ -81,7 +82,7 @@ class Look {
     if (isRecord(sent) && isRecord(live)) {
       let isSame = true
       for (const key of Object.keys(sent)) {
-        if (!this.compare(sent[key], ownOf(live, key), [...steps, { member: key }], isTrial)) isSame = false
+        if (!this.compare(sent[key], at(live, key), [...steps, { member: key }], isTrial)) isSame = false
         if (!isSame && isTrial) return false
       }
       return isSame
@@ -175,10 +176,6 @@ class Look {
     })
     return false
   }
-}
-
-function ownOf(fields: Fields, key: string): unknown {
-  return Object.hasOwn(fields, key) ? fields[key] : undefined
 }
 
 /** Whether each has the keys, and no two the same. `of`: elements without them are not identified, nor are elements beside these. */

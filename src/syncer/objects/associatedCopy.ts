@@ -8,7 +8,7 @@ import type { AssociatedWith } from '../../placement/associated/associated.ts'
 import { ASSOCIATED_WITH } from '../../placement/words/placement.ts'
 import { upsyncCopy } from './copies.ts'
 
-export interface AssociatedCopy {
+interface AssociatedCopy {
   readonly copy: KubeObject
   readonly status: unknown
 }

@@ -40,7 +40,7 @@ export function releasedBy(
   live: Readonly<KubeObject>,
   pointers: readonly Pointer[] = [],
 ): Released {
-  const owned = ownedBy(live, SYNCER_MANAGER)
+  const owned = ownedByUs(live)
   const missing = missingIn(copy, owned)
   if (isEmptySet(missing)) return { undeclared: EMPTY_SET, left: EMPTY_SET }
   const left = leftIn(missing, pointers)
@@ -51,7 +51,7 @@ export function releasedBy(
 
 /** Declared part of the syncer's fields after a creation, when that is less: servers give the whole object to its creator. */
 export function declaredAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
-  const owned = ownedBy(made, SYNCER_MANAGER)
+  const owned = ownedByUs(made)
   const undeclared = unsetIn(copy, owned)
   return isEmptySet(undeclared) ? undefined : recursiveDifference(owned, undeclared)
 }
@@ -80,7 +80,7 @@ export function claimOf({ metadata }: Readonly<KubeObject>, declared?: FieldSet)
 
 /** Remaining fields of {@link LEFT_MANAGER} where the center declares some of them again; `undefined`: none of them. */
 export function stillLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet | undefined {
-  const held = ownedBy(live, LEFT_MANAGER)
+  const held = heldIn(live)
   if (isEmptySet(held)) return undefined
   const declared = withoutKeys(leavesOf(recursiveDifference(held, missingIn(copy, held))))
   return isEmptySet(declared) ? undefined : difference(held, declared)
@@ -106,7 +106,7 @@ export function toHandOver(set: FieldSet, live: Readonly<KubeObject>, released: 
 
 /** The object to apply as {@link LEFT_MANAGER}: its present fields, and these, with their values. */
 export function leftCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
-  return heldCopy(live, union(set, ownedBy(live, LEFT_MANAGER)))
+  return heldCopy(live, union(set, heldIn(live)))
 }
 
 /** The same, of just this. */
@@ -131,22 +131,22 @@ export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject 
 
 /** All that the syncer says of `live`, beside its metadata, field by field. */
 export function declaredIn(live: Readonly<KubeObject>): FieldSet {
-  return withoutMetadata(leavesOf(ownedBy(live, SYNCER_MANAGER)))
+  return withoutMetadata(leavesOf(ownedByUs(live)))
 }
 
 /** The values of all of the syncer's fields in `live`; `undefined` where it has none, or they are unknown. */
 export function ownPartOf(live: Readonly<KubeObject>): unknown {
-  const own = ownedBy(live, SYNCER_MANAGER)
+  const own = ownedByUs(live)
   return isEmptySet(own) ? undefined : partOf(live, own)
 }
 
-function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet {
-  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
+function heldIn({ metadata }: Readonly<KubeObject>): FieldSet {
+  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === LEFT_MANAGER && !entry.subresource))
 }
 
 /** Fields of the syncer in an object. */
 export function ownedByUs(live: Readonly<KubeObject>): FieldSet {
-  return ownedBy(live, SYNCER_MANAGER)
+  return setOf(claimsOfOurs(live))
 }
 
 /** Fields of other managers in an object. */
@@ -154,7 +154,8 @@ export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== SYNCER_MANAGER))
 }
 
-function setOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
+/** Fields of some managers together. */
+export function setOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
   return unionAll(entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1 ?? {})))
 }
 

@@ -2,7 +2,7 @@
  * Live values of fields that are left to the cluster. These are fields that the placement names, where they differ from the author's. Also
  * fields of `spec` that a manager in the cluster sets and the author does not, such as the replicas of an autoscaled Deployment. Pure.
  */
-import { EMPTY_SET, type FieldSet, fieldSet, fromFieldsV1, unionAll } from '../../apimachinery/apply/fieldSet.ts'
+import { EMPTY_SET, type FieldSet, fieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { keysOf } from '../../apimachinery/apply/looseFields.ts'
 import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -10,6 +10,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import { leftFieldsOf, type Pointer } from '../../placement/content/leftFields.ts'
 import { type LiveField, MAX_DIFFERENCES } from '../../placement/outcome/fieldDifference.ts'
 import { elementName, isSecret, pathOf, type Steps, textOf, valueWords } from './fieldWords.ts'
+import { setOf } from './handOver.ts'
 import { SYNCER_MANAGER } from './marks.ts'
 
 /** @param copy as the mailbox has it. @returns `undefined`: there are none */
@@ -74,9 +75,7 @@ function setByOthers({ metadata: { managedFields = [] } }: Readonly<KubeObject>)
   const others = managedFields.filter(
     ({ manager, subresource }) => manager !== SYNCER_MANAGER && subresource !== 'status',
   )
-  if (others.length === 0) return EMPTY_SET
-  const set = unionAll(others.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1 ?? {})))
-  const spec = set.children?.get(SPEC)
+  const spec = setOf(others).children?.get(SPEC)
   return spec ? fieldSet(false, new Map([[SPEC, spec]])) : EMPTY_SET
 }
 

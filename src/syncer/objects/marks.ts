@@ -1,6 +1,12 @@
 /** The marks of downsync and upsync on an object, and whose it is by them. Pure. */
 
-import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
+import {
+  type GroupResource,
+  groupResourceName,
+  type KubeObject,
+  type ManagedFieldsEntry,
+} from '../../apimachinery/object.ts'
 import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
 import {
   ADOPT,
@@ -125,7 +131,13 @@ export function isServersOwn(object: Readonly<KubeObject>): boolean {
   return kind === 'ServiceAccount' && metadata.name === 'default'
 }
 
+/** Whether it is the cluster's own, whoever marked it and whatever the mailbox says. */
+export function isClustersOwn(key: GroupResource & { namespace: string; name: string }): boolean {
+  if (groupResourceName(key) === 'configmaps') return isClusterRecord(key)
+  return isKubernetesService(key, key.namespace, key.name)
+}
+
 /** Whether a ConfigMap is the cluster's note of its mailbox. */
-export function isClusterRecord({ namespace, name }: { namespace?: string; name?: string }): boolean {
+function isClusterRecord({ namespace, name }: { namespace?: string; name?: string }): boolean {
   return namespace === CLUSTER_RECORD.namespace && name === CLUSTER_RECORD.name
 }

@@ -5,7 +5,7 @@
  * A reference counts where kind and name are those of the object with its uid. An owner that was made anew is another one.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { at, str } from '../../apimachinery/fields.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
@@ -18,6 +18,7 @@ import {
   askFor,
   asksOf,
   associatedWith,
+  eventTime,
   isAssociable,
   isEvents,
   MAX_ASSOCIATED_EVENTS,
@@ -461,9 +462,4 @@ function stubOf(object: KubeObject): Stub {
     owners: owners.slice(0, MAX_OWNERS).map(owner => ({ kind: owner.kind, name: owner.name, uid: owner.uid })),
     time: isEvent ? eventTime(object) : '',
   }
-}
-
-function eventTime(event: KubeObject): string {
-  const times = [at(event, 'series', 'lastObservedTime'), event.lastTimestamp, event.eventTime]
-  return times.find(time => typeof time === 'string') ?? event.metadata.creationTimestamp ?? ''
 }

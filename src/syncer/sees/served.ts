@@ -1,6 +1,7 @@
 /** Kinds of a server from discovery, refreshed when its CRDs change or an expected kind is missing. */
 
-import { objects, record } from '../../apimachinery/fields.ts'
+import { conditionOf } from '../../apimachinery/conditions.ts'
+import { record } from '../../apimachinery/fields.ts'
 import { nearestVersion } from '../../apimachinery/nearestVersion.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -143,7 +144,7 @@ export async function refreshAfter(
 
 /** The resource of an established CRD. */
 function definedBy({ spec, status }: Readonly<KubeObject>): GroupResource | undefined {
-  const isEstablished = objects(status, 'conditions').some(one => one.type === 'Established' && one.status === 'True')
+  const isEstablished = conditionOf({ status }, 'Established')?.status === 'True'
   const { group, names } = record(spec)
   const { plural } = record(names)
   return isEstablished && typeof group === 'string' && typeof plural === 'string'

@@ -29,7 +29,7 @@ interface Report {
 /** Fields without a value are reported as null: the report is merged into the one before. */
 type Merged<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
 
-interface ConfigReportDeps {
+export interface ConfigReportDeps {
   mailbox: SpaceClient
   mirror: MailboxMirror
   logger: Logger

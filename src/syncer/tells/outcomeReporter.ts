@@ -25,7 +25,7 @@ import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placem
 import type { FeedPosition } from '../mailbox/mailboxFeed.ts'
 import type { Outcomes } from './outcomes.ts'
 
-interface OutcomeReporterDeps {
+export interface OutcomeReporterDeps {
   mailbox: SpaceClient
   /** Id of this process; the stream of the mailbox carries the same one. */
   session: string

@@ -3,92 +3,49 @@
  * progress of orders.
  */
 
-import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { AssociatedStatus } from '../../placement/desks/syncerConfig.ts'
+import type { DiscoveredResource } from '../../client/client.ts'
 import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import { isSameOffer, type Offer, offerOf } from '../../placement/outcome/offer.ts'
-import type { ClusterVersions } from '../../placement/outcome/outcome.ts'
 import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
-import type { FeedPosition } from '../mailbox/mailboxFeed.ts'
-import type { MailboxMirror } from '../mailbox/mirror.ts'
-import { type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
-import { ConfigReport } from './configReport.ts'
+import { OWN_CONFIG } from '../mailbox/orders.ts'
+import { ConfigReport, type ConfigReportDeps } from './configReport.ts'
 import { LiveAnswers, type LiveAnswersDeps } from './liveAnswers.ts'
-import { OutcomeReporter } from './outcomeReporter.ts'
+import { OutcomeReporter, type OutcomeReporterDeps } from './outcomeReporter.ts'
 import { Outcomes } from './outcomes.ts'
 import { Refusals } from './refusals.ts'
 import { PLAIN, STATE_NOT_KEPT } from './verdicts.ts'
 
-interface ReportsDeps {
-  mailbox: SpaceClient
-  /** Id of this process; the stream of the mailbox carries the same one. */
-  session: string
-  mirror: MailboxMirror
+interface ReportsDeps
+  extends Omit<OutcomeReporterDeps, 'outcomes' | 'offer'>,
+    Omit<ConfigReportDeps, 'refusals'>,
+    Pick<LiveAnswersDeps, 'compare'> {
   allowance: ClusterAllowance
-  /** Between two reports without news. */
-  quietMs: number
-  /** Versions of the cluster and its syncer. Absent: not reported. */
-  versions?: (() => Promise<ClusterVersions>) | undefined
-  /** Position of the mailbox's feed. */
-  position: () => FeedPosition | undefined
-  orders: () => OrdersReport
-  associated: () => AssociatedStatus | 'unknown' | undefined
-  compare: LiveAnswersDeps['compare']
-  /** The cluster is of another release than it was. */
-  onUpgrade: () => void
-  logger: Logger
-  clock: Clock
 }
 
 export class Reports {
   readonly outcomes: Outcomes
   readonly refusals: Refusals
+  readonly reporter: OutcomeReporter
+  readonly config: ConfigReport
+  /** Takes the center's questions. */
+  readonly live: LiveAnswers
   readonly #deps: ReportsDeps
-  readonly #reporter: OutcomeReporter
-  readonly #config: ConfigReport
-  readonly #live: LiveAnswers
   #offer: Offer | undefined
 
   constructor(deps: ReportsDeps) {
     this.#deps = deps
     const { logger, clock } = deps
-    this.outcomes = new Outcomes(clock, () => this.#reporter.news())
-    this.refusals = new Refusals(logger, () => this.#config.soon())
+    this.outcomes = new Outcomes(clock, () => this.reporter.news())
+    this.refusals = new Refusals(logger, () => this.config.soon())
     const { outcomes, refusals } = this
-    this.#reporter = new OutcomeReporter({ ...deps, outcomes, everyMs: deps.quietMs, offer: () => this.#offer })
-    this.#config = new ConfigReport({ ...deps, refusals })
-    this.#live = new LiveAnswers(deps)
+    this.reporter = new OutcomeReporter({ ...deps, outcomes, offer: () => this.#offer })
+    this.config = new ConfigReport({ ...deps, refusals })
+    this.live = new LiveAnswers(deps)
   }
 
   /** Until the signal aborts. @param ready when orders are known */
   async run(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
-    await Promise.all([ready.then(() => this.#config.run(signal)), this.#reporter.run(signal)])
-  }
-
-  /** The mailbox's feed has reached a new revision. */
-  mailboxProgressed(): void {
-    this.#reporter.news()
-  }
-
-  /** A config appeared in the mailbox, which knows nothing of us yet. */
-  configAppeared(): void {
-    this.#config.hurry()
-  }
-
-  /** Others of the associated objects may be left out. */
-  associatedChanged(): void {
-    this.#config.soon()
-  }
-
-  ordersChanged(): void {
-    this.#config.now()
-  }
-
-  /** The center asks what the cluster holds now. */
-  receiveQuestion(question: unknown): void {
-    this.#live.receive(question)
+    await Promise.all([ready.then(() => this.config.run(signal)), this.reporter.run(signal)])
   }
 
   /** All that the cluster serves. */
@@ -96,7 +53,7 @@ export class Reports {
     const offered = clusterOffer(resources, this.#deps.allowance)
     if (isSameOffer(offered, this.#offer)) return
     this.#offer = offered
-    this.#reporter.news()
+    this.reporter.news()
   }
 
   /** Whether what is known is written down for the next start. */

@@ -17,7 +17,7 @@ import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../../placement/outcome/outcome.t
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import { ADOPT } from '../../placement/words/placement.ts'
 import type { Refusal } from '../mailbox/clusterAllowance.ts'
-import type { SyncKey } from '../mailbox/mirror.ts'
+import { nameOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
 import { SYNCER_MANAGER } from '../objects/marks.ts'
 import type { Trouble } from './outcomes.ts'
@@ -177,13 +177,8 @@ export const DEFINITION_NOT_ESTABLISHED = 'DefinitionNotEstablished'
 
 /** It waits for another object of its space, of an earlier wave. */
 export function earlierWave({ wave, blocked, key, why }: EarlierWave): Trouble {
-  const { group, resource, namespace, name } = key
-  const what = `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
-  return {
-    state: 'waiting',
-    reason: 'EarlierWave',
-    message: `wave ${wave} waits for ${what} of wave ${blocked}: ${why}`,
-  }
+  const message = `wave ${wave} waits for ${nameOf(key)} of wave ${blocked}: ${why}`
+  return { state: 'waiting', reason: 'EarlierWave', message }
 }
 interface EarlierWave {
   readonly wave: number

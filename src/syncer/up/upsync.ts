@@ -4,6 +4,7 @@ import { hasCause, isStatusError, namespaceTrouble } from '../../apimachinery/er
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import {
   apiVersionOf,
+  type GroupResource,
   type GroupVersionResource,
   groupResourceName,
   isRecord,
@@ -91,11 +92,7 @@ export class Upsync {
     }
     const association = this.#deps.associates.of(key)
     if (association && !this.#isRequested(key)) {
-      let result: ReconcileResult = {}
-      await this.#reporting(key, async () => {
-        result = await this.#carryAssociated(key, association)
-      })
-      return result
+      return await this.#reporting(key, () => this.#carryAssociated(key, association))
     }
     this.#withoutRoom.delete(keyText(key))
     if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
@@ -103,10 +100,12 @@ export class Upsync {
   }
 
   /** There may be room again any time: retried like other trouble, and reported by the queue. */
-  async #reporting(key: SyncKey, work: () => Promise<void>): Promise<void> {
+  async #reporting<T>(key: SyncKey, work: () => Promise<T>): Promise<T> {
     const id = keyText(key)
     try {
-      await work()
+      const result = await work()
+      if (this.#withoutRoom.delete(id)) this.#deps.refusals.settle(key)
+      return result
     } catch (error) {
       if (hasCause(error, BUDGET_EXCEEDED)) {
         this.#withoutRoom.add(id)
@@ -114,7 +113,6 @@ export class Upsync {
       }
       throw error
     }
-    if (this.#withoutRoom.delete(id)) this.#deps.refusals.settle(key)
   }
 
   /**
@@ -123,9 +121,7 @@ export class Upsync {
   #refusalOf(key: SyncKey): Refusal | undefined {
     const { allowance, plan } = this.#deps
     if (!isDefinition(key) || plan().wantsUp(key, key.namespace, key.name)) return allowance.refusalOf(key)
-    const [resource = '', ...group] = key.name.split('.')
-    const defined = { group: group.join('.'), resource }
-    return [true, false].some(namespaced => allowance.mayCarry(defined, namespaced))
+    return [true, false].some(namespaced => allowance.mayCarry(definedBy(key), namespaced))
       ? undefined
       : allowance.refusalOf(key)
   }
@@ -134,7 +130,7 @@ export class Upsync {
   #live(key: SyncKey): Readonly<KubeObject> | undefined {
     const { plan, born, definitions } = this.#deps
     if (plan().wantsUp(key, key.namespace, key.name)) return born.get(key, key)
-    return isDefinition(key) && wantsDefinition(plan(), key.name) ? definitions.get(key, key) : undefined
+    return this.#isWantedDefinition(key) ? definitions.get(key, key) : undefined
   }
 
   async #carry(key: SyncKey, live: Readonly<KubeObject>): Promise<void> {
@@ -278,8 +274,7 @@ export class Upsync {
     copy: KubeObject,
     existing: Readonly<KubeObject> | undefined,
   ): Promise<void> {
-    const [plural = '', ...group] = key.name.split('.')
-    if (existing === undefined && this.#deps.served.find({ group: group.join('.'), resource: plural })) return
+    if (existing === undefined && this.#deps.served.find(definedBy(key))) return
     // A webhook of the cluster is not reachable from the center.
     if (isRecord(copy.spec)) delete copy.spec.conversion
     if (existing !== undefined && this.#echoes.compare(keyText(key), copy, existing) === 'same') return
@@ -360,8 +355,11 @@ export class Upsync {
   }
 
   #isRequested(key: SyncKey): boolean {
-    const plan = this.#deps.plan()
-    return plan.wantsUp(key, key.namespace, key.name) || (isDefinition(key) && wantsDefinition(plan, key.name))
+    return this.#deps.plan().wantsUp(key, key.namespace, key.name) || this.#isWantedDefinition(key)
+  }
+
+  #isWantedDefinition(key: SyncKey): boolean {
+    return isDefinition(key) && wantsDefinition(this.#deps.plan(), key.name)
   }
 
   /** Whether it is known, rather than merely not seen, that the cluster has nothing to carry under this key. */
@@ -373,8 +371,14 @@ export class Upsync {
       const definition = { ...CRDS, namespace: '', name: `${key.resource}.${key.group}` }
       return clusterServed.lacks(key) && definitions.hasSynced(CRDS) && definitions.get(CRDS, definition) === undefined
     }
-    return !(isDefinition(key) && wantsDefinition(plan(), key.name)) || definitions.hasSynced(CRDS)
+    return !this.#isWantedDefinition(key) || definitions.hasSynced(CRDS)
   }
+}
+
+/** The kind that a definition of this name is of. */
+function definedBy({ name }: SyncKey): GroupResource {
+  const [resource = '', ...group] = name.split('.')
+  return { group: group.join('.'), resource }
 }
 
 function isDefinition(key: SyncKey): boolean {

@@ -1,13 +1,12 @@
 /** `orrery aggregation print|remove|status`: how a host cluster comes to lead to this server, and how it stops. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { isStatusError } from '../../../apimachinery/errors.ts'
-import { at, records, str } from '../../../apimachinery/fields.ts'
-import { messageOf } from '../../../apimachinery/messageOf.ts'
+import { conditionOf } from '../../../apimachinery/conditions.ts'
+import { at, str } from '../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { yamlText } from '../../../apimachinery/yamlWriter.ts'
 import { type ClosableSpaceClient, httpSpaceClient } from '../../../client/http/httpClient.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
 import { type Host, printFound } from '../host.ts'
+import { serverFile } from '../process/privateFolder.ts'
 import { aggregatedService } from '../server/aggregatedOptions.ts'
 import { hostOf } from '../server/hostCluster.ts'
 import {
@@ -92,7 +91,7 @@ function statusOf(name: string, object: KubeObject | undefined, wanted: Registra
   const caBundle = Buffer.from(str(object, 'spec', 'caBundle'), 'base64').toString()
   if (wanted.caPem !== '' && at(object, 'spec', 'caBundle') !== undefined && caBundle.trim() !== wanted.caPem.trim())
     return is('caBundle is not the authority of this data dir: apply anew what "orrery aggregation print" prints')
-  const condition = records(object, 'status', 'conditions').find(each => each.type === 'Available')
+  const condition = conditionOf(object, 'Available')
   if (condition === undefined) return is('the host has not looked yet')
   const message = `${str(condition, 'reason')}: ${str(condition, 'message')}`
   return is(message, condition.status === 'True')
@@ -119,13 +118,7 @@ function registrationOf(settings: Settings, caPem: string): Registration {
 
 /** @throws Error in words for whoever named the folder */
 function authority({ dataDir }: Settings): string {
-  const path = join(dataDir as string, 'pki', 'ca.crt')
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    const remedy = 'give the --data-dir of a server that has been ready, and run as its user'
-    throw new Error(`${path} cannot be read: ${messageOf(error)}; ${remedy}`, { cause: error })
-  }
+  return serverFile(dataDir as string, 'pki/ca.crt')
 }
 
 /** The host can be looked at from another machine than the server's. */
@@ -148,19 +141,10 @@ async function withHost<T>(settings: Settings, run: (client: ClosableSpaceClient
 }
 
 function apiService(client: ClosableSpaceClient, name: string): Promise<KubeObject | undefined> {
-  return unlessMissing(client.get(API_SERVICES, { name }))
+  return unlessGone(client.get(API_SERVICES, { name }))
 }
 
 function existing(client: ClosableSpaceClient, { resource, object }: Placed): Promise<KubeObject | undefined> {
   const { name = '', namespace } = object.metadata
-  return unlessMissing(client.get(resource, { name, ...(namespace !== undefined && { namespace }) }))
-}
-
-async function unlessMissing(found: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return undefined
-    throw error
-  }
+  return unlessGone(client.get(resource, { name, ...(namespace !== undefined && { namespace }) }))
 }

@@ -4,12 +4,10 @@ import { at, str, strings } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { RESTORATION_PATH } from '../../../apiserver/backup/restorationPath.ts'
-import { httpServer } from '../../../client/http/httpClient.ts'
+import { listAll } from '../../../client/listWatch.ts'
 import { SYNC_TARGETS } from '../../../placement/words/placement.ts'
-import { type Session, withSession } from '../../shell/session/session.ts'
+import { askServer, type Session, withSession } from '../../shell/session/session.ts'
 import { type Host, printFound } from '../host.ts'
-
-const PAGE = 500
 
 interface Restored {
   readonly takenAt: string
@@ -44,8 +42,9 @@ export async function restoreStatus(settings: Record<string, unknown>, host: Hos
 /** The clusters that hold objects, or have not reported since the restore. */
 async function look(session: Session): Promise<{ restored: Restored | undefined; open: Cluster[] }> {
   const restored = await restoreReport(session, 'GET')
-  const clusters = await clustersOf(session, restored)
-  const open = clusters.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
+  const all = session.client.in('*')
+  const { items } = await listAll(all, SYNC_TARGETS, { limit: 500 }, item => clusterOf(item, restored))
+  const open = items.filter(({ objects, reporting }) => objects > 0 || (restored !== undefined && !reporting))
   return { restored, open }
 }
 
@@ -68,28 +67,9 @@ export async function settleRestore(settings: Record<string, unknown>, host: Hos
   })
 }
 
-async function restoreReport({ options }: Session, method: 'GET' | 'DELETE'): Promise<Restored | undefined> {
-  const server = httpServer(options)
-  try {
-    const answer = await server.json({ method, path: RESTORATION_PATH })
-    const restored = at(answer, 'restored')
-    return isRecord(restored)
-      ? { takenAt: str(restored, 'takenAt'), restoredAt: str(restored, 'restoredAt') }
-      : undefined
-  } finally {
-    server.close()
-  }
-}
-
-async function clustersOf({ client }: Session, restored: Restored | undefined): Promise<Cluster[]> {
-  const clusters: Cluster[] = []
-  let token: string | undefined
-  do {
-    const page = await client.in('*').list(SYNC_TARGETS, { limit: PAGE, ...(token && { continue: token }) })
-    clusters.push(...page.items.map(item => clusterOf(item, restored)))
-    token = page.continue
-  } while (token)
-  return clusters
+async function restoreReport(session: Session, method: 'GET' | 'DELETE'): Promise<Restored | undefined> {
+  const restored = at(await askServer(session, { method, path: RESTORATION_PATH }), 'restored')
+  return isRecord(restored) ? { takenAt: str(restored, 'takenAt'), restoredAt: str(restored, 'restoredAt') } : undefined
 }
 
 function clusterOf({ metadata, status }: KubeObject, restored: Restored | undefined): Cluster {

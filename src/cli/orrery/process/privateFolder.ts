@@ -11,11 +11,13 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   type Stats,
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LogFields } from '../../../apimachinery/logFields.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
 
 /** For processes that hold Secrets: what they make from now on is their user's alone. */
 export const PRIVATE_UMASK = 0o077
@@ -97,6 +99,17 @@ export function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
+}
+
+/** A file of an API server's data dir. @throws Error in words for whoever named the folder */
+export function serverFile(dataDir: string, name: string): string {
+  const path = join(dataDir, name)
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const remedy = 'give the --data-dir of a server that has been ready, and run as its user'
+    throw new Error(`${path} cannot be read: ${messageOf(error)}; ${remedy}`, { cause: error })
   }
 }
 

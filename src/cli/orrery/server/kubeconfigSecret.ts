@@ -5,12 +5,13 @@
  * renewed, and looked after once an hour: a Secret that somebody deleted comes back. The cluster may be away; the server runs all the same.
  */
 import { createHash, X509Certificate } from 'node:crypto'
-import { isStatusError } from '../../../apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SECRETS } from '../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { type Clock, idleClock } from '../../../client/clock.ts'
 import type { Logger } from '../../../client/logger.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
 
-const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const FIELD_MANAGER = 'orrery'
 /** Identity of the server: a hash of its authority, which outlives restarts. */
 export const SERVER_ANNOTATION = 'orrery/server'
@@ -29,8 +30,8 @@ export interface KubeconfigSecretOptions {
   kubeconfigFor: (server: string) => string
   /** Present authority of the server. */
   caPem: () => string
-  /** Calls once, later; the answer cancels. Default: a timer that keeps no process alive. */
-  after?: (delayMs: number, run: () => void) => () => void
+  /** Default: one whose timers keep no process alive. */
+  clock?: Pick<Clock, 'after'>
   log: Logger
 }
 
@@ -59,7 +60,7 @@ export class KubeconfigSecret {
     this.#writing = this.#try().then(delayMs => {
       this.#writing = undefined
       if (this.#again) this.write()
-      else if (!this.#stopped) this.#cancel = (this.#options.after ?? timer)(delayMs, () => this.write())
+      else if (!this.#stopped) this.#cancel = (this.#options.clock ?? idleClock).after(delayMs, () => this.write())
     })
   }
 
@@ -101,12 +102,8 @@ export class KubeconfigSecret {
   /** Server of the Secret's kubeconfigs; `undefined`: none, or it is not there. */
   async #before(): Promise<string | undefined> {
     const { client, namespace, name } = this.#options
-    try {
-      return (await client.get(SECRETS, { namespace, name })).metadata.annotations?.[SERVER_ANNOTATION]
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined
-      throw error
-    }
+    const found = await unlessGone(client.get(SECRETS, { namespace, name }))
+    return found?.metadata.annotations?.[SERVER_ANNOTATION]
   }
 
   #secret(): KubeObject {
@@ -142,9 +139,4 @@ export function secretName(text: string): { namespace: string | undefined; name:
 function keyHash(caPem: string): string {
   const key = new X509Certificate(caPem).publicKey.export({ type: 'spki', format: 'der' })
   return createHash('sha256').update(key).digest('hex').slice(0, 32)
-}
-
-function timer(delayMs: number, run: () => void): () => void {
-  const handle = setTimeout(run, delayMs).unref()
-  return () => clearTimeout(handle)
 }

@@ -1,5 +1,6 @@
 /** Both ends of a syncer as its kubeconfigs name them, followed for as long as it runs. */
-import type { GroupVersionResource } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SERVICE_ACCOUNTS } from '../../../apimachinery/resources.ts'
 import { systemClock } from '../../../client/clock.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import type { HttpClientOptions, TlsMaterial } from '../../../client/http/options.ts'
@@ -11,14 +12,13 @@ import { isRenewalCredential } from '../../../placement/spaces/syncerCredential.
 import { inCluster, versionOf } from '../process/inCluster.ts'
 
 export const USER_AGENT = 'orrery-syncer'
-const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 /**
  * By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. A read-only look begins no session, so that a
  * syncer that serves the cluster goes on.
  */
 export function renewedToken(
-  { options, base, space }: LoadedKubeconfig,
+  kubeconfig: LoadedKubeconfig,
   credential: () => Promise<string | undefined>,
   logger: Logger,
   { looks }: { looks: boolean },
@@ -28,16 +28,23 @@ export function renewedToken(
     logger,
     clock: systemClock,
     random: Math.random,
-    async ask(token, request) {
-      const server = `${base}${spacePath(base, space ?? '')}`
-      const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })
-      try {
-        return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token', dryRun: looks })
-      } finally {
-        client.close()
-      }
-    },
+    ask: (token, request) => requestToken(kubeconfig, request, { token, dryRun: looks }),
   })
+}
+
+/** The center's answer to a TokenRequest. */
+export async function requestToken(
+  { options, base, space }: LoadedKubeconfig,
+  request: KubeObject,
+  { dryRun = false, ...more }: Pick<HttpClientOptions, 'token' | 'signal'> & { dryRun?: boolean },
+): Promise<KubeObject> {
+  const server = `${base}${spacePath(base, space ?? '')}`
+  const client = httpSpaceClient({ ...options, server, userAgent: USER_AGENT, ...more })
+  try {
+    return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token', dryRun })
+  } finally {
+    client.close()
+  }
 }
 
 /** @throws Error that names the flag, where the file is not to be read */

@@ -8,8 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { httpSpaceClient } from '../../../client/http/httpClient.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { spacePath } from '../../../client/http/paths.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import type { Logger } from '../../../client/logger.ts'
@@ -26,10 +25,10 @@ import { RENEWAL_AUDIENCE, RENEWAL_MAX_SECONDS } from '../../../placement/spaces
 import { readIfExists } from '../../../program/replacedFiles.ts'
 import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
+import { requestToken, tokenOf } from './connections.ts'
 import { FolderCredential, type JoinedCredential } from './joinedCredential.ts'
 import { SyncerHealth } from './syncerHealth.ts'
 
-const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Between two looks whether the claim is approved: at first, and at most. */
 const AGAIN_MS = 500
 const MOST_MS = 10_000
@@ -43,7 +42,6 @@ interface JoinOptions {
   /** Where the syncer keeps what it gets. Default: the state folder. */
   credential?: JoinedCredential | undefined
   isDryRun: boolean
-  userAgent: string
   healthAddress: string | undefined
   log: Logger
   /** Aborts when the syncer shall end. */
@@ -89,7 +87,7 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
     if (await credential.isThere()) return true
     // read anew: the file may hold another credential by now
     const now = (await bootstrapIn(path, context)) ?? first
-    const answer = await claimed(now, { syncTargetName, key }, options)
+    const answer = await requestToken(now, claimOf(syncTargetName, key), { signal })
     const token = str(answer, 'status', 'token')
     if (token === '') {
       const command = `kubectl kubestellar approve ${syncTargetName}`
@@ -124,31 +122,19 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
 async function bootstrapIn(path: string, context: string | undefined): Promise<LoadedKubeconfig | undefined> {
   try {
     const loaded = await loadKubeconfig(path, context)
-    const { token } = loaded.options
-    const held = typeof token === 'function' ? await token() : token
-    return held !== undefined && isBootstrapCredential(held) ? loaded : undefined
+    return isBootstrapCredential((await tokenOf(loaded)) ?? '') ? loaded : undefined
   } catch {
     return undefined
   }
 }
 
-async function claimed(
-  { options, base, space }: LoadedKubeconfig,
-  { syncTargetName, key }: { syncTargetName: string; key: string },
-  { userAgent, signal }: JoinOptions,
-): Promise<KubeObject> {
-  const client = httpSpaceClient({ ...options, server: `${base}${spacePath(base, space ?? '')}`, userAgent, signal })
-  try {
-    const annotations = { [SYNC_TARGET_ANNOTATION]: syncTargetName, [CLAIM_KEY_ANNOTATION]: key }
-    const request: KubeObject = {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      metadata: { ...BOOTSTRAP_ACCOUNT, annotations },
-      spec: { audiences: [RENEWAL_AUDIENCE], expirationSeconds: RENEWAL_MAX_SECONDS },
-    }
-    return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
-  } finally {
-    client.close()
+function claimOf(syncTargetName: string, key: string): KubeObject {
+  const annotations = { [SYNC_TARGET_ANNOTATION]: syncTargetName, [CLAIM_KEY_ANNOTATION]: key }
+  return {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { ...BOOTSTRAP_ACCOUNT, annotations },
+    spec: { audiences: [RENEWAL_AUDIENCE], expirationSeconds: RENEWAL_MAX_SECONDS },
   }
 }
 

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SECRETS } from '../../../apimachinery/resources.ts'
 import type { ObjectRef, SpaceClient } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { Informer } from '../../../client/informer.ts'
@@ -29,7 +30,6 @@ const KUBECONFIG = 'mailbox.kubeconfig'
 const KEY = 'mailbox-claim.key'
 /** Beside the kubeconfig that comes from a Secret. */
 const TOKEN = 'mailbox.credential'
-const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 
 export interface JoinedCredential {
   /** Path of the kubeconfig to go by, and what names it for people. */

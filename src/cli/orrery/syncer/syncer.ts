@@ -69,7 +69,6 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     syncTargetName: name,
     stateDir,
     isDryRun,
-    userAgent: USER_AGENT,
     healthAddress: settings.healthAddress as string | undefined,
     log,
     signal: leaving.signal,

@@ -4,11 +4,11 @@
  * not know stay.
  * @see https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files
  */
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { isRecord } from '../../../apimachinery/object.ts'
+import { readIfExists } from '../../../program/replacedFiles.ts'
 import { CommandError } from '../commandError.ts'
 
 type EntryKind = 'clusters' | 'contexts' | 'users'
@@ -44,7 +44,7 @@ export class KubeconfigFiles {
   static async read(paths: readonly string[]): Promise<KubeconfigFiles> {
     const files: LoadedFile[] = []
     for (const path of paths) {
-      const text = await readIfThere(path)
+      const text = await readIfExists(path)
       if (text === undefined) continue
       const document: Document = parseDocument(text)
       const problem = document.errors[0]
@@ -149,13 +149,4 @@ function withAbsoluteFiles(content: Entry, folder: string): Entry {
     if (typeof value === 'string' && value !== '' && !isAbsolute(value)) copy[field] = resolve(folder, value)
   }
   return copy
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
-import { type ClosableClient, httpClient } from '../../../client/http/httpClient.ts'
+import { type ClosableClient, httpClient, httpServer } from '../../../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../../../client/http/options.ts'
 import { leadsThroughHost } from '../../../client/http/paths.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
@@ -13,7 +13,7 @@ import { CommandError } from '../commandError.ts'
 import { flag } from '../settings.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
 import { namingSpaces } from './namingSpaces.ts'
-import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
+import { parseTarget, ROOT_SPACE, resolveDots, type Target } from './spacePath.ts'
 import { serverOf } from './spaces.ts'
 
 /** Contexts that a message offers. */
@@ -60,6 +60,19 @@ export async function withSession<R>(options: SessionOptions, use: (session: Ses
     throw (await import('./kubeconfigFault.ts')).kubeconfigFault(error, session, new Date())
   } finally {
     session.client.close()
+  }
+}
+
+/** The server's answer about a space or itself, beside the objects of spaces. */
+export async function askServer(
+  { options }: Session,
+  request: { method: 'GET' | 'DELETE'; path: string },
+): Promise<unknown> {
+  const server = httpServer(options)
+  try {
+    return await server.json(request)
+  } finally {
+    server.close()
   }
 }
 
@@ -150,9 +163,14 @@ export function noSpace(server: string): CommandError {
 export async function pathOf(session: Session, argument: string): Promise<string> {
   if (argument.trim() === '') throw new CommandError('the name of a workspace is empty; write "." for the current one')
   const target = parseTarget(argument, '')
-  if (target.kind === 'here') return await currentPath(session)
+  if (target.kind === 'previous') throw new CommandError(`${JSON.stringify(argument)} does not name a workspace here`)
+  return await targetPath(session, target)
+}
+
+/** @throws CommandError where it leads above the top, or holds something that is no name */
+export async function targetPath(session: Session, target: Exclude<Target, { kind: 'previous' }>): Promise<string> {
   if (target.kind === 'absolute') return resolveDots(target.path)
-  if (target.kind === 'relative') return resolveDots(`${await currentPath(session)}:${target.path}`)
-  if (target.kind === 'top') return (await currentPath(session)).split(':')[0]!
-  throw new CommandError(`${JSON.stringify(argument)} does not name a workspace here`)
+  const current = await currentPath(session)
+  if (target.kind === 'relative') return resolveDots(`${current}:${target.path}`)
+  return target.kind === 'top' ? current.split(':')[0]! : current
 }

@@ -1,7 +1,8 @@
 /** Spaces as the server knows them: whether one may be entered, making one, waiting for one. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { str } from '../../../apimachinery/fields.ts'
 import { nearest as alike, didYouMean } from '../../../apimachinery/nearest.ts'
-import { apiVersionOf, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
 import { spacePath } from '../../../client/http/paths.ts'
@@ -16,12 +17,12 @@ const ALIKE_PAGE = 2_000
 
 /** `root:universal`, from a Workspace. */
 export function typeOf(workspace: KubeObject): string {
-  const type = isRecord(workspace.spec) && isRecord(workspace.spec.type) ? workspace.spec.type : {}
-  return [type.path, type.name].filter(part => typeof part === 'string' && part !== '').join(':')
+  const parts = ['path', 'name'].map(part => str(workspace, 'spec', 'type', part))
+  return parts.filter(part => part !== '').join(':')
 }
 
 export function phaseOf(workspace: KubeObject | undefined): string {
-  return isRecord(workspace?.status) && typeof workspace.status.phase === 'string' ? workspace.status.phase : ''
+  return str(workspace, 'status', 'phase')
 }
 
 /** The URL of one space, by that of all. */
@@ -118,7 +119,8 @@ export async function ensureSpace(
     let workspace = await workspaceOf(client, `${parent}:${name}`)
     if (workspace === 'missing') {
       const isLast = index === names.length - 1
-      workspace = await createOrGet(client, parent, { name, ...(isLast && type !== undefined && { type }) })
+      const wanted = { name, ...(isLast && type !== undefined && { type }) }
+      workspace = (await createOrGet(client, parent, wanted)).workspace
       created(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
     }
     if (typeof workspace === 'object') {
@@ -131,12 +133,16 @@ export async function ensureSpace(
 }
 
 /** Somebody else may make it at the same moment. */
-async function createOrGet(client: Client, parent: string, wanted: NewWorkspace): Promise<KubeObject> {
+export async function createOrGet(
+  client: Client,
+  parent: string,
+  wanted: NewWorkspace,
+): Promise<{ workspace: KubeObject; existed: boolean }> {
   try {
-    return await createWorkspace(client, parent, wanted)
+    return { workspace: await createWorkspace(client, parent, wanted), existed: false }
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
-    return await client.in(parent).get(WORKSPACES, { name: wanted.name })
+    return { workspace: await client.in(parent).get(WORKSPACES, { name: wanted.name }), existed: true }
   }
 }
 

@@ -3,6 +3,7 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { isServersKey } from '../../../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
+import { listAll } from '../../../client/listWatch.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
 import { isInMailbox } from '../../../placement/words/placement.ts'
 import { programVersion } from '../../../program/programVersion.ts'
@@ -84,23 +85,12 @@ export async function exportSpace(options: ExportOptions, terminal: Terminal, ar
 }
 
 async function allOf(space: SpaceClient, kind: DiscoveredResource, labelSelector?: string): Promise<KubeObject[]> {
-  const objects: KubeObject[] = []
-  let token: string | undefined
-  do {
-    const page = await space
-      .list(kind, {
-        limit: PAGE,
-        ...(labelSelector !== undefined && { labelSelector }),
-        ...(token && { continue: token }),
-      })
-      .catch(error => {
-        if (!isStatusError(error, 'Forbidden')) throw error
-        throw new CommandError(`${error.message}; an export needs the right to list all kinds`, 1, { cause: error })
-      })
-    objects.push(...page.items)
-    token = page.continue
-  } while (token)
-  return objects
+  try {
+    return (await listAll(space, kind, { limit: PAGE, ...(labelSelector !== undefined && { labelSelector }) })).items
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    throw new CommandError(`${error.message}; an export needs the right to list all kinds`, 1, { cause: error })
+  }
 }
 
 /** Placements may select by its labels, and the other space has none of them. */

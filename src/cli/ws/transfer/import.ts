@@ -2,8 +2,10 @@
  * `kubectl ws import`: makes the objects of an export in a space. All of it is looked at first: nothing is written where one object is
  * there with another content, cannot be served or is refused. Equal objects stay as they are, so an import that broke off is typed again.
  */
+
+import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { isStatusError } from '../../../apimachinery/errors.ts'
-import { at, str } from '../../../apimachinery/fields.ts'
+import { str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import {
   type GroupVersionResource,
@@ -17,6 +19,7 @@ import { CRDS } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { atMost } from '../../../client/atMost.ts'
 import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
+import { listAll } from '../../../client/listWatch.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { currentPath, type SessionOptions, withSession } from '../../shell/session/session.ts'
 import { enterable } from '../../shell/session/spaces.ts'
@@ -248,14 +251,10 @@ async function standing(
       for (const id of ownerIds(object, owner)) look(owner.apiVersion, owner.kind, id)
   }
   const there = new Map<string, KubeObject>()
-  for (const resource of listed.values()) {
-    let token: string | undefined
-    do {
-      const page = await space.list(resource, { limit: PAGE, ...(token && { continue: token }) })
-      for (const object of page.items) if (named.has(idOfObject(object))) there.set(idOfObject(object), object)
-      token = page.continue
-    } while (token)
-  }
+  for (const resource of listed.values())
+    await listAll(space, resource, { limit: PAGE }, object => {
+      if (named.has(idOfObject(object))) there.set(idOfObject(object), object)
+    })
   return there
 }
 
@@ -332,13 +331,7 @@ async function established(space: SpaceClient, name: string, terminal: Terminal)
     resource: CRDS,
     ref: { name },
     signal: AbortSignal.timeout(READY_MS),
-    done: object => {
-      const conditions = at(object?.status, 'conditions')
-      return (
-        Array.isArray(conditions) &&
-        conditions.some(condition => at(condition, 'type') === 'Established' && at(condition, 'status') === 'True')
-      )
-    },
+    done: object => object !== undefined && conditionOf(object, 'Established')?.status === 'True',
   })
   if (!reached) terminal.err(`Note: CustomResourceDefinition ${name} is not established`)
 }

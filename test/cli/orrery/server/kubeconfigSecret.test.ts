@@ -75,10 +75,12 @@ function host(answers: { get?: () => Promise<KubeObject>; patch?: () => Promise<
     internal: 'https://inside:443',
     kubeconfigFor: server => `to ${server}`,
     caPem: () => CA,
-    after(delayMs, run) {
-      next = run
-      waiting.resolve(delayMs)
-      return () => {}
+    clock: {
+      after(delayMs, run) {
+        next = run
+        waiting.resolve(delayMs)
+        return () => {}
+      },
     },
     log: {
       ...silentLogger,

@@ -4,7 +4,7 @@ import { groupResourceName } from '../../../../apimachinery/object.ts'
 import { systemClock } from '../../../../client/clock.ts'
 import { age } from '../../../../kinds/printers/duration.ts'
 import { podPrinter } from '../../../../kinds/printers/pods.ts'
-import { isEvents } from '../../../../placement/associated/associated.ts'
+import { eventTime, isEvents } from '../../../../placement/associated/associated.ts'
 import {
   ANSWERS_VERSION,
   type Cell,
@@ -21,7 +21,6 @@ import {
   type AssociatedCluster,
   type AssociatedObject,
   associatedObjects,
-  eventTime,
 } from './associatedObjects.ts'
 
 interface Options extends AnswerOptions {

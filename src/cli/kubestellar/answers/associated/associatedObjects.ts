@@ -1,5 +1,4 @@
 /** Objects that clusters made for one object of a workload space, from the view of their reports. */
-import { at } from '../../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../../../client/client.ts'
 import { httpSpaceClient } from '../../../../client/http/httpClient.ts'
@@ -141,10 +140,4 @@ function nothing(path: string, what: string, cluster: string | undefined): Comma
   return new CommandError(
     `no cluster reports ${what} of ${path}${where}; kubectl kubestellar why shows where it goes, and -n names another namespace`,
   )
-}
-
-/** When an Event happened last. */
-export function eventTime(event: KubeObject): string {
-  const times = [at(event, 'series', 'lastObservedTime'), event.lastTimestamp, event.eventTime]
-  return times.find(time => typeof time === 'string') ?? event.metadata.creationTimestamp ?? ''
 }

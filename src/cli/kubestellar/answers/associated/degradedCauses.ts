@@ -1,11 +1,11 @@
 /** The Pod and the Event behind a cluster in which an object is degraded, where a placement has them reported. */
 import { str } from '../../../../apimachinery/fields.ts'
 import { groupResourceName } from '../../../../apimachinery/object.ts'
-import { isEvents } from '../../../../placement/associated/associated.ts'
+import { eventTime, isEvents } from '../../../../placement/associated/associated.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import type { Scope } from '../answerSession.ts'
 import type { WhyAnswer } from '../why/whyAnswer.ts'
-import { type AssociatedCluster, associatedObjects, eventTime } from './associatedObjects.ts'
+import { type AssociatedCluster, associatedObjects } from './associatedObjects.ts'
 
 /** Clusters whose health message ends with the cause; the answer as it was where nothing is reported. */
 export async function namingCauses(answer: WhyAnswer, scope: Scope, args: readonly string[]): Promise<WhyAnswer> {
