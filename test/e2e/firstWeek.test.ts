@@ -2,15 +2,16 @@
  * The first week of a platform administrator and of two teams, as typed on a terminal. Server, clusters, syncers and kubectl are real.
  * Each step has the answer that a person relies on.
  */
-import { execFile, execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startHarness } from '../cli/support.ts'
+import type { Ran } from '../support/orrery.ts'
 import { FILE_LIMIT_MS, PATIENCE, PATIENCE_MS } from '../support/patience.ts'
 import { Command } from '../syncer/support/processes.ts'
+import { noKubectl } from './support/example1.ts'
+import { Terminal } from './support/terminal.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 
 const FLEET = `name,labels,label:region,annotation:registry
@@ -65,37 +66,18 @@ replacements:
 - { path: '$.spec.template.spec.containers[0].image', value: '"%(registry)/web:2"' }
 - { locationSelector: { matchLabels: { region: us } }, path: $.spec.replicas, value: '3' }
 `
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+type Wanted = Partial<Record<keyof Ran, unknown>>
 
-interface Answer {
-  code: number
-  out: string
-  err: string
-}
-
-type Wanted = Partial<Record<keyof Answer, unknown>>
-
-const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
+t.test('the first week', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
   const { dir, kubeconfig } = await startHarness(t)
   const admin = kubeconfig('admin')
   const [mia, ben] = [join(dir, 'mia.kubeconfig'), join(dir, 'ben.kubeconfig')]
   let typed = 0
   const file = (name: string, text: string): void => writeFileSync(join(dir, name), text)
-  const run = (who: string, command: string): Promise<Answer> => {
-    const env = { ...process.env, KUBECONFIG: who, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-    return new Promise(resolve => {
-      execFile('bash', ['-c', command], { cwd: dir, env, timeout: PATIENCE_MS }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      )
-    })
+  const terminal = new Terminal(t, { dir })
+  const run = (who: string, command: string): Promise<Ran> => {
+    terminal.env.KUBECONFIG = who
+    return terminal.run(command)
   }
   const type = async (who: string, command: string, wanted: Wanted = {}): Promise<void> => {
     typed += 1
@@ -147,10 +129,9 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
     { out: /kubectl kubestellar approve thaler --imw root:imw1/ },
   )
   await type(admin, 'grep -c -- --credential-secret= thaler.yaml', { out: '1\n' })
-  const inventory = 'kubectl ws root:imw1 > /dev/null'
   await type(
     admin,
-    `${inventory} && kubectl wait synctarget florin guilder --for condition=Ready --timeout=${PATIENCE}`,
+    `kubectl ws root:imw1\nkubectl wait synctarget florin guilder --for condition=Ready --timeout=${PATIENCE}`,
   )
 
   day('Tuesday: two teams')
@@ -189,7 +170,7 @@ t.test('the first week', { skip, timeout: FILE_LIMIT_MS }, async t => {
   })
   await type(mia, 'kubectl kubestellar status --exit-code', { out: /web/ })
   file('role.yaml', ROLE)
-  await type(admin, 'kubectl ws root:shops > /dev/null && kubectl apply -f role.yaml')
+  await type(admin, 'kubectl ws root:shops\nkubectl apply -f role.yaml')
   await type(admin, 'kubectl kubestellar why role/till -n shop --space root:shops', {
     out: /without roles\.rbac\.authorization\.k8s\.io.*kubectl annotate edgeplacement web edge\.kubestellar\.io/s,
   })

@@ -1,32 +1,30 @@
 /** docs/move.md, command by command: to another space, then to another server. Clusters keep what runs there, by uid. */
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
-import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, Center, deployment, is, map, registerCluster, there } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
 import { Command, until } from '../syncer/support/processes.ts'
 import { Florin, has } from './support/florin.ts'
-import { sectionOf, typedIn } from './support/typedIn.ts'
+import { Terminal } from './support/terminal.ts'
+import { pagesOf, sectionOf, typedIn } from './support/typedIn.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/move.md'), 'utf8')
+const PAGE = pagesOf('move.md')
 
 t.setTimeout(FILE_LIMIT_MS)
 
 t.test('what two clusters run stays while its tenant moves', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
-  const env = { ...process.env, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+  const terminal = new Terminal(t, { dir })
   const type = async (section: string, change = (command: string) => command): Promise<string> => {
     const script = typedIn(sectionOf(PAGE, `## ${section}`))
       .map(change)
       .join('\n')
-    const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd: dir, env, timeout: PATIENCE_MS })
-    return stdout
+    const { code, out, err } = await terminal.run(script)
+    t.equal(code, 0, `${script}\n${err}`)
+    return out
   }
   const florin = await Florin.begin(t)
   const guilder = await florin.join('guilder', { env: 'prod' })

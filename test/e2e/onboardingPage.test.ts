@@ -1,21 +1,20 @@
-/** docs/onboarding.md, command by command, with the programs that it starts: a center, a stand-in cluster, two syncers. */
-import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+/** docs/onboarding.md, command by command, with what it starts: a center, a stand-in cluster, two syncers. */
 import { join } from 'node:path'
 import t from 'tap'
 import { at as field } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
-import { FILE_LIMIT_MS, PATIENCE, PATIENCE_MS } from '../support/patience.ts'
+import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, clientOf, gone, is } from '../syncer/support/installation.ts'
 import { MAPS, TARGETS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
-import { typedIn } from './support/typedIn.ts'
+import { type Command, freePort, until } from '../syncer/support/processes.ts'
+import { noKubectl } from './support/example1.ts'
+import { Terminal } from './support/terminal.ts'
+import { pagesOf, typedIn } from './support/typedIn.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/onboarding.md'), 'utf8')
+const PAGE = pagesOf('onboarding.md')
 const [, ...SECTIONS] = PAGE.split(/^## /m)
 const TITLES = [
   'A center',
@@ -30,36 +29,15 @@ const TITLES = [
   'Out of the fleet',
 ] as const
 
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 t.setTimeout(FILE_LIMIT_MS)
-const skip = hasKubectl() ? false : 'no kubectl in the PATH'
 t.test(
   'the page leads from nothing to an object in a cluster, and out again',
-  { skip, timeout: FILE_LIMIT_MS },
+  { skip: noKubectl(), timeout: FILE_LIMIT_MS },
   async t => {
     const dir = temporaryDir(t)
     const [centerPort, wecPort, healthPort] = await Promise.all([freePort(), freePort(), freePort()])
-    const env: NodeJS.ProcessEnv = {
-      ...process.env,
-      PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
-      ORRERY_HEALTH_ADDRESS: `127.0.0.1:${healthPort}`,
-    }
-    const running: Program[] = []
-    const run = (command: string): Promise<string> =>
-      new Promise((resolve, reject) => {
-        execFile('bash', ['-ec', command], { cwd: dir, env, timeout: PATIENCE_MS }, (error, out, err) => {
-          if (error) reject(new Error(`${command}\n${out}\n${err}`, { cause: error }))
-          else resolve(out + err)
-        })
-      })
+    const terminal = new Terminal(t, { dir })
+    const running: Command[] = []
     /** Its output; none for a program that goes on. */
     const type = async (command: string): Promise<string> => {
       const here = command
@@ -67,16 +45,18 @@ t.test(
         .replaceAll('6444', String(wecPort))
         .replaceAll(/--timeout=\w+/g, `--timeout=${PATIENCE}`)
       const [, name, value] = /^export (\w+)=(.*)$/.exec(here) ?? []
-      if (name !== undefined) env[name] = value!.replace('$PWD', dir)
+      if (name !== undefined) terminal.env[name] = value!.replace('$PWD', dir)
       else if (/^orrery (start|simulate-wec|syncer --)/.test(here)) {
         // one syncer of a machine tells how it is at the address that there is for it
-        const health = running.length > 2 ? 'none' : env.ORRERY_HEALTH_ADDRESS
-        const set = [`PATH=${env.PATH}`, `ORRERY_HEALTH_ADDRESS=${health}`]
-        const program = Program.spawned(t, 'env', ['-C', dir, ...set, 'bash', '-c', `exec ${here}`])
-        running.push(program)
-        if (!here.startsWith('orrery syncer')) await program.said('ready')
-        else if (running.length === 3) await program.said('the mailbox is known')
-      } else return await run(here)
+        terminal.env.ORRERY_HEALTH_ADDRESS = running.length > 2 ? 'none' : `127.0.0.1:${healthPort}`
+        const said =
+          running.length > 2
+            ? 'standing by until it ends'
+            : here.startsWith('orrery syncer')
+              ? 'the mailbox is known'
+              : 'ready'
+        running.push(await terminal.start(here, said))
+      } else return await terminal.ok(here)
       return ''
     }
     t.same(
@@ -116,8 +96,7 @@ t.test(
     t.match(newer[0], /^orrery syncer --/)
     await type(newer[0]!)
     const second = running.at(-1)!
-    await second.said('another syncer serves the cluster; standing by until it ends')
-    t.equal(await first!.end('SIGTERM'), 0)
+    t.equal(await first!.end(), 0)
     await second.said('the mailbox is known')
     const { options, base } = await loadKubeconfig(join(dir, 'center/admin.kubeconfig'), 'base')
     const center = httpClient({ ...options, server: base })
@@ -136,6 +115,6 @@ t.test(
     t.match(left, 'No resources found')
     t.ok(await cluster.get(MAPS, at('greeting')), 'what was placed stays')
     await until(cluster, MAPS, { namespace: 'kube-system', name: 'orrery-syncer' }, gone)
-    t.equal(await second.end('SIGTERM'), 0)
+    t.equal(await second.end(), 0)
   },
 )

@@ -1,8 +1,6 @@
 /**
- * Pages about clusters that come, are paused and leave, typed as they stand there. A server, a simulated cluster and its syncer
- * are processes of their own.
+ * Pages about clusters that come, are paused and leave, typed as they stand there.
  */
-import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../../src/cli/shell/waitFor.ts'
@@ -13,10 +11,11 @@ import { startHarness } from '../cli/support.ts'
 import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { Command, Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
+import { noKubectl } from './support/example1.ts'
+import { Terminal } from './support/terminal.ts'
 import { pagesOf, sectionOf, typedIn } from './support/typedIn.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const PAGE = pagesOf('clusters.md', 'syncers.md', 'recover.md')
 
 function commandsIn(heading: string): string[] {
@@ -25,18 +24,8 @@ function commandsIn(heading: string): string[] {
   return commands
 }
 
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 t.setTimeout(FILE_LIMIT_MS)
-const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type about clusters does it', { skip, timeout: FILE_LIMIT_MS }, async t => {
+t.test('what the page says to type about clusters does it', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const admin = harness.kubeconfig('admin')
   const { options, base } = await loadKubeconfig(admin)
@@ -47,7 +36,8 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await new Command(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
 
   /** Syncers that the page has started, in their order. */
-  const syncers: Program[] = []
+  const syncers: Command[] = []
+  const terminal = new Terminal(t, { dir: harness.dir, env: { KUBECONFIG: admin } })
   const typed: string[] = []
   /** Output of a command. It must succeed, unless another exit code is `wanted`. */
   const type = async (command: string, wanted = 0): Promise<string> => {
@@ -57,19 +47,13 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
       .replaceAll(/(?<= |=)florin\.kubeconfig/g, join(wec, 'admin.kubeconfig'))
     typed.push(here)
     if (here.startsWith('orrery syncer --')) {
-      const args = here.replaceAll('\\\n', ' ').split(/\s+/).slice(1)
-      syncers.push(Program.spawned(t, join(ROOT, 'bin/orrery'), args.map(inFolder)))
+      syncers.push(await terminal.start(here, 'the mailbox is known'))
       return ''
     }
-    const env = { ...process.env, KUBECONFIG: admin, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-    return await new Promise(resolve => {
-      execFile('bash', ['-ec', here], { cwd: harness.dir, env, timeout: PATIENCE_MS }, (error, out, err) => {
-        t.equal(error === null ? 0 : error.code, wanted, `${here}\n${out}\n${err}`)
-        resolve(`${out}\n${err}`)
-      })
-    })
+    const { code, out, err } = await terminal.run(here)
+    t.equal(code, wanted, `${here}\n${out}\n${err}`)
+    return `${out}\n${err}`
   }
-  const inFolder = (arg: string): string => (arg === 'florin-syncer.kubeconfig' ? join(harness.dir, arg) : arg)
   const typeAll = async (heading: string): Promise<string[]> => {
     const said = []
     for (const command of commandsIn(heading)) said.push(await type(command))
@@ -79,7 +63,6 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await type('kubectl ws root')
   const arrivals = commandsIn('## Bring a cluster in')
   const arrival = await typeAll('## Bring a cluster in')
-  await syncers[0]!.said('the mailbox is known')
   t.match(arrival.at(-1), /synctarget.*florin .*\n.*\n.*location.*florin +[01] +1 /s)
 
   await type('kubectl ws create shops --type root:workload')
@@ -114,12 +97,11 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await type(resume)
   await until(cluster, MAPS, page, is('data', { x: '2' }))
 
-  t.equal(await syncers[0]!.end('SIGTERM'), 0)
+  t.equal(await syncers[0]!.end(), 0)
   t.match(await typeAll('## Which mailbox a cluster is served from'), [
     /^the cluster is served from the mailbox .* already/,
   ])
   await type(arrivals.find(command => command.startsWith('orrery syncer --'))!)
-  await syncers[1]!.said('the mailbox is known')
   await typeAll('## Refusals by a cluster')
   // by the cluster's owner; the hash stands for nothing that is held
   for (const command of commandsIn('## When something is away'))

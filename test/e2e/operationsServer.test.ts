@@ -8,11 +8,11 @@ import t from 'tap'
 import { WORKSPACES } from '../../src/apimachinery/resources.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
-import { run } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { type Command, freePort, until } from '../syncer/support/processes.ts'
 import { noKubectl } from './support/example1.ts'
+import { Terminal } from './support/terminal.ts'
 import { pagesOf, sectionOf, shellBlocks, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -30,39 +30,38 @@ t.test(
         .replaceAll('/var/lib/orrery', join(dir, 'data'))
         .replaceAll(/(?<!\w)\/(?=backup\/|etc\/|var\/log\/)/g, `${dir}/`)
         .replaceAll('orrery.example.org', 'localhost')
+        .replaceAll('deploy/', `${ROOT}/deploy/`)
         .replaceAll('HOST:PORT', `localhost:${port}`)
     for (const folder of ['backup', 'etc/systemd/system', 'var/log/orrery', 'home/.kube'])
       mkdirSync(join(dir, folder), { recursive: true })
     const kubeconfig = join(dir, 'me.kubeconfig')
-    const env: Record<string, string> = {
-      PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
-      HOME: join(dir, 'home'),
-      KUBECONFIG: kubeconfig,
-    }
+    const terminal = new Terminal(t, {
+      dir,
+      env: {
+        HOME: join(dir, 'home'),
+        KUBECONFIG: kubeconfig,
+        ORRERY_SECURE_PORT: String(port),
+        ORRERY_DATA_DIR: join(dir, 'data'),
+        ORRERY_DISK_RESERVE_MIB: '0',
+      },
+    })
     const type = async (command: string): Promise<string> => {
-      const { code, out, err } = await run('bash', ['-ec', `cd ${ROOT}; ${here(command)}`], { env })
+      const { code, out, err } = await terminal.run(here(command))
       t.equal(code, 0, `${here(command)}\n${err}`)
       return out
     }
     const commandsIn = (heading: string): string[] => typedIn(sectionOf(PAGE, heading))
     const yamlIn = (heading: string): string => here(/^```yaml\n(.*?)^```/ms.exec(sectionOf(PAGE, heading))![1]!)
 
-    /** Starts what a page calls `orrery …`, in a folder where its files are. */
-    const started = async (command: string): Promise<Program> => {
-      const settings = `ORRERY_SECURE_PORT=${port} ORRERY_DATA_DIR=${join(dir, 'data')} ORRERY_DISK_RESERVE_MIB=0`
-      const server = Program.spawned(t, 'bash', [
-        '-c',
-        `cd ${dir}; export ${settings} PATH=${join(ROOT, 'bin')}:$PATH; exec ${here(command)}`,
-      ])
-      t.match(await server.said('orrery ready'), `https://localhost:${port}`, here(command))
-      return server
-    }
+    /** Starts what a page calls `orrery …`. */
+    const started = (command: string): Promise<Command> =>
+      terminal.start(here(command), `orrery ready: https://localhost:${port}`)
 
     const [plain = '', ...more] = commandsIn('## Start')
     t.same(more, [])
-    t.equal(await (await started(plain)).end('SIGTERM'), 0)
+    t.equal(await (await started(plain)).end(), 0)
     writeFileSync(join(dir, 'orrery.yaml'), yamlIn('## Start'))
-    t.equal(await (await started('orrery start --config orrery.yaml')).end('SIGTERM'), 0)
+    t.equal(await (await started('orrery start --config orrery.yaml')).end(), 0)
 
     writeFileSync(join(dir, 'audit-policy.yaml'), yamlIn('## Audit log'))
     const audited = await started(`${commandsIn('## Audit log').join()} --external-hostname localhost`)
@@ -74,7 +73,7 @@ t.test(
     const { options, base } = await loadKubeconfig(kubeconfig)
     const client = httpClient({ ...options, server: base })
     t.teardown(() => client.close())
-    await type('kubectl ws root && kubectl ws create shops --type root:workload')
+    await type('kubectl ws root\nkubectl ws create shops --type root:workload')
     await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
     await type('kubectl kubestellar prep-for-syncer florin --imw root:imw1 -o name')
     const mailboxes = (await client.in('root:espw').list(WORKSPACES)).items.map(({ metadata }) => metadata.name!)
@@ -88,13 +87,13 @@ t.test(
     t.match(await budgets('root:espw', mailbox), { 'tenancy.kcp.io/budget-upsynced-objects': '50k' })
     const [columns = ''] = commandsIn('## Center and syncers of different releases')
     t.match(await type(columns), /SYNCER +.*SUPPORTED.*\nflorin /)
-    await type('kubectl ws root:wmw1 && kubectl create namespace app && kubectl create configmap big -n app')
-    t.equal(await audited.end('SIGTERM'), 0)
+    await type('kubectl ws root:wmw1\nkubectl create namespace app\nkubectl create configmap big -n app')
+    t.equal(await audited.end(), 0)
     t.match(readFileSync(join(dir, 'var/log/orrery/audit.log'), 'utf8'), '"name":"shops-edit"')
 
     const [takenOut, ...others] = shellBlocks(PAGE).filter(each => each.heading === '## A server that does not come up')
     t.same(others, [])
-    await type(`cd ${dir}\n${takenOut!.script.replaceAll('--data-dir DIR', '--data-dir /var/lib/orrery')}`)
+    await type(`${takenOut!.script.replaceAll('--data-dir DIR', '--data-dir /var/lib/orrery')}`)
     t.match(JSON.parse(readFileSync(join(dir, 'kept.json'), 'utf8')), { kind: 'ConfigMap', metadata: { name: 'big' } })
     const again = await type('orrery store stats --data-dir /var/lib/orrery')
     t.match(again, /configmaps/)
@@ -113,6 +112,6 @@ t.test(
     t.match(readFileSync(join(dir, 'etc/orrery/orrery.env'), 'utf8'), 'ORRERY_EXTERNAL_HOSTNAME=localhost\n')
     t.match(readFileSync(join(dir, 'home/.kube/orrery.kubeconfig'), 'utf8'), `https://localhost:${port}`)
     t.ok(readFileSync(join(dir, 'etc/orrery-syncer/florin/mailbox.kubeconfig')))
-    t.equal(await restored.end('SIGTERM'), 0)
+    t.equal(await restored.end(), 0)
   },
 )

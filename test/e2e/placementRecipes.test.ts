@@ -2,7 +2,6 @@
  * The commands of docs/recipes.md with a real server, clusters and syncers, and those of
  * docs/brake.md and docs/travel.md about an EdgePlacement.
  */
-import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { evaluate } from '@marcbachmann/cel-js'
@@ -24,6 +23,7 @@ import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
 import { argoHealth, kstatus, refusedOf } from './support/gitopsTool.ts'
 import { writeChart } from './support/smallChart.ts'
+import { Terminal } from './support/terminal.ts'
 import { pagesOf, shellBlocks } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -91,17 +91,11 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const KUBECONFIG = join(dir, 'kubeconfig')
   copyFileSync(florin.kubeconfig, KUBECONFIG)
-  const env = {
-    ...process.env,
-    KUBECONFIG,
-    PATH: [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env.PATH].join(':'),
+  const terminal = new Terminal(t, { dir, env: { KUBECONFIG } })
+  const run = async (script: string) => {
+    const { code, out, err } = await terminal.run(script)
+    return { code, told: out + err }
   }
-  const run = (block: string) =>
-    new Promise<{ code: number; told: string }>(resolve => {
-      execFile('bash', ['-c', `set -e\n${block}`], { cwd: dir, env }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), told: out + err }),
-      )
-    })
   const page = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
   const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...others] = blocks

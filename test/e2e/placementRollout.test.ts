@@ -1,5 +1,4 @@
 /** `kubectl rollout status` in a workload space waits for the last cluster of several, and ends; the commands and notices of docs/rollouts.md. */
-import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -11,6 +10,7 @@ import { at, Center, clientOf, deployment, mailboxOf } from '../syncer/support/i
 import { DEPLOYMENTS, JOBS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin } from './support/florin.ts'
+import { Terminal } from './support/terminal.ts'
 import { shellBlocks } from './support/typedIn.ts'
 
 const NAMES = ['florin', 'guilder', 'kyat'] as const
@@ -170,17 +170,11 @@ t.test('the commands of rollouts.md', { timeout: FILE_LIMIT_MS }, async t => {
   await inventory.patch(LOCATIONS, { name: 'florin' }, 'merge', { metadata: { labels: { tier: 'canary' } } })
   const dir = temporaryDir(t)
   copyFileSync(florin.kubeconfig, join(dir, 'kubeconfig'))
-  const env = {
-    ...process.env,
-    KUBECONFIG: join(dir, 'kubeconfig'),
-    PATH: [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env.PATH].join(':'),
+  const terminal = new Terminal(t, { dir, env: { KUBECONFIG: join(dir, 'kubeconfig') } })
+  const run = async (script: string) => {
+    const { code, out, err } = await terminal.run(script)
+    return { code, told: out + err }
   }
-  const run = (script: string) =>
-    new Promise<{ code: number; told: string }>(resolve => {
-      execFile('bash', ['-c', `set -e\n${script}`], { cwd: dir, env }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), told: out + err }),
-      )
-    })
   const done = async (script: string) => t.match(await run(script), { code: 0 }, script)
   const page = readFileSync(join(ROOT, 'docs/rollouts.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)

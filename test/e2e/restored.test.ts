@@ -1,24 +1,21 @@
 /** docs/backup.md, command by command. The archive is older than the last edits and creations. Clusters lose nothing, and reports are true. */
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { copyFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { at as field } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
-import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { orreryHere as run } from '../support/runHere.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, gone, is, map, there } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { FLORIN, Florin, has, RECORD } from './support/florin.ts'
-import { sectionOf, typedIn } from './support/typedIn.ts'
+import { Terminal } from './support/terminal.ts'
+import { pagesOf, sectionOf, typedIn } from './support/typedIn.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/backup.md'), 'utf8')
+const PAGE = pagesOf('backup.md')
 /** `CLUSTERS=20` joins as many, each with a syncer of its own. */
 const COUNT = Number(process.env.CLUSTERS ?? 2)
 const OTHERS = ['guilder', ...Array.from({ length: COUNT - 2 }, (_, i) => `cluster-${i + 3}`)]
@@ -32,16 +29,12 @@ t.setTimeout(FILE_LIMIT_MS)
 
 t.test('clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
-  const env = {
-    ...process.env,
-    KUBECONFIG: join(dir, 'admin.kubeconfig'),
-    PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
-  }
+  const terminal = new Terminal(t, { dir, env: { KUBECONFIG: join(dir, 'admin.kubeconfig') } })
   /** Output of the commands of a section, in order. */
   const type = async (section: string): Promise<string> => {
-    const script = typedIn(sectionOf(PAGE, `## ${section}`)).join('\n')
-    const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd: dir, env, timeout: PATIENCE_MS })
-    return stdout
+    const { code, out, err } = await terminal.run(typedIn(sectionOf(PAGE, `## ${section}`)).join('\n'))
+    t.equal(code, 0, `${section}\n${err}`)
+    return out
   }
   const florin = await Florin.begin(t)
   const { wds, inventory, mailbox } = florin
@@ -54,7 +47,7 @@ t.test('clusters outlive a restore of their center', { timeout: FILE_LIMIT_MS },
   await wds.create(MAPS, map('deleted', { x: '1' }))
   await everywhere('deleted', there)
   await everywhere('page', is('data', { x: '1' }))
-  await copyFile(florin.kubeconfig, env.KUBECONFIG)
+  await copyFile(florin.kubeconfig, join(dir, 'admin.kubeconfig'))
   t.match(await type('Take a backup'), /^wrote center\.orrery: [\s\S]*\nwhole: /)
   t.match(await type('Rights'), /created/)
   t.match(await run('restore', 'status', '--kubeconfig', florin.kubeconfig), {
