@@ -37,20 +37,12 @@ const OF_PLACEMENT: ReadonlySet<string> = new Set(
 )
 
 export class GarbageReconciler {
-  readonly #client: Client
-  readonly #graph: DependencyGraph
-  readonly #owners: OwnerReader
-  readonly #wakeAll: GraphListener['wakeAll']
-  readonly #turns: Pick<WorkTurns, 'begin'>
+  readonly #deps: GarbageDeps
   /** Objects with an owner of a kind that their space does not serve, by space. */
   readonly #unknown = new MapOfMaps<StreamedRef>()
 
   constructor(deps: GarbageDeps) {
-    this.#client = deps.client
-    this.#graph = deps.graph
-    this.#owners = deps.owners
-    this.#wakeAll = deps.wakeAll
-    this.#turns = deps.turns
+    this.#deps = deps
   }
 
   async reconcile(ref: StreamedRef): Promise<ReconcileResult> {
@@ -64,21 +56,21 @@ export class GarbageReconciler {
 
   /** A space serves other kinds than before: owners that nobody could look for may be found now. */
   kindsChanged(space: string): void {
-    this.#owners.forgetKinds(space)
+    this.#deps.owners.forgetKinds(space)
     const waiting = this.#unknown.deleteAll(space)
-    if (waiting.size > 0) this.#wakeAll(waiting.values(), space)
+    if (waiting.size > 0) this.#deps.wakeAll(waiting.values(), space)
   }
 
   /** An object under deletion: does what its finalizers ask for, as soon as all its dependents are known. */
   async #release(ref: StreamedRef, object: KubeObject): Promise<ReconcileResult> {
     const { uid = '', finalizers = [] } = object.metadata
-    if (!this.#graph.knowsDependentsOf(ref.space, uid)) return {}
+    if (!this.#deps.graph.knowsDependentsOf(ref.space, uid)) return {}
     if (finalizers.includes(ORPHAN)) {
-      for (const dependent of this.#graph.dependentsOf(ref.space, uid))
+      for (const dependent of this.#deps.graph.dependentsOf(ref.space, uid))
         if (!OF_PLACEMENT.has(groupResourceName(dependent.ref.resource))) await this.#disown(dependent.ref, uid)
       await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== ORPHAN) })
     } else if (finalizers.includes(FOREGROUND)) {
-      if (this.#graph.isHeldUp(ref.space, uid)) this.#graph.askBlocking(ref.space, uid)
+      if (this.#deps.graph.isHeldUp(ref.space, uid)) this.#deps.graph.askBlocking(ref.space, uid)
       else await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== FOREGROUND) })
     }
     return {}
@@ -87,7 +79,7 @@ export class GarbageReconciler {
   /** A living object with owners: stays for as long as one of them is solid. */
   async #judge(ref: StreamedRef, object: KubeObject, owners: readonly OwnerReference[]): Promise<ReconcileResult> {
     const states: OwnerState[] = []
-    const work = this.#turns.begin({ owner: ref.space })
+    const work = this.#deps.turns.begin({ owner: ref.space })
     await atMost(OWNERS_AT_ONCE, owners.entries(), async ([i, owner]) => {
       if (work.due) await work.rest()
       states[i] = await this.#stateOf(ref, owner)
@@ -100,10 +92,10 @@ export class GarbageReconciler {
       return {}
     }
     const { uid = '', finalizers = [] } = object.metadata
-    if (having('waiting').length > 0 && this.#graph.hasDependents(ref.space, uid)) {
+    if (having('waiting').length > 0 && this.#deps.graph.hasDependents(ref.space, uid)) {
       // a dependent that waits for us while we wait for it: somebody has to let go
       let current = object
-      if (this.#graph.hasWaitingDependent(ref.space, uid)) {
+      if (this.#deps.graph.hasWaitingDependent(ref.space, uid)) {
         const unblocked = owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
         current = (await this.#patch(ref, object, { ownerReferences: unblocked })) ?? object
       }
@@ -120,10 +112,10 @@ export class GarbageReconciler {
   }
 
   async #stateOf(ref: StreamedRef, owner: OwnerReference): Promise<OwnerState> {
-    if (this.#graph.isLive(ref.space, owner.uid)) return 'solid'
-    const { epoch } = this.#graph
-    const state = await this.#owners.read(ref.space, ref.namespace, owner)
-    if (state === 'solid') this.#graph.noteLive(ref.space, owner.uid, epoch)
+    if (this.#deps.graph.isLive(ref.space, owner.uid)) return 'solid'
+    const { epoch } = this.#deps.graph
+    const state = await this.#deps.owners.read(ref.space, ref.namespace, owner)
+    if (state === 'solid') this.#deps.graph.noteLive(ref.space, owner.uid, epoch)
     return state
   }
 
@@ -141,14 +133,14 @@ export class GarbageReconciler {
   }
 
   async #read(ref: StreamedRef): Promise<KubeObject | undefined> {
-    return await unlessGone(this.#client.in(ref.space).get(ref.resource, refOf(ref)))
+    return await unlessGone(this.#deps.client.in(ref.space).get(ref.resource, refOf(ref)))
   }
 
   /** `undefined` when the object is gone. @throws StatusError Conflict when it changed since it was read */
   async #patch(ref: StreamedRef, read: KubeObject, metadata: object): Promise<KubeObject | undefined> {
     const { uid, resourceVersion } = read.metadata
     const body = { metadata: { uid, resourceVersion, ...metadata } }
-    return await unlessGone(this.#client.in(ref.space).patch(ref.resource, refOf(ref), 'merge', body))
+    return await unlessGone(this.#deps.client.in(ref.space).patch(ref.resource, refOf(ref), 'merge', body))
   }
 
   async #delete(
@@ -158,6 +150,8 @@ export class GarbageReconciler {
   ): Promise<void> {
     const { uid, resourceVersion } = read.metadata
     const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
-    await unlessGone(this.#client.in(ref.space).delete(ref.resource, refOf(ref), { propagationPolicy, preconditions }))
+    await unlessGone(
+      this.#deps.client.in(ref.space).delete(ref.resource, refOf(ref), { propagationPolicy, preconditions }),
+    )
   }
 }

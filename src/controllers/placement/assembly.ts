@@ -1,14 +1,11 @@
 /** The parts of the translator, room by room: each is made of the parts above it. signalReaders.ts has the readers of their signals. */
-import type { Client } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+
 import { CrowdLog } from '../../client/crowdLog.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { Desks } from '../../placement/desks/desks.ts'
 import { isInDoubt } from '../../placement/outcome/clusterOutcome.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import type { EventRecorder } from '../eventRecorder.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import type { ControllerRuntime } from '../spacesController.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { Convergence } from './convergence.ts'
 import { CopiesTogether } from './copies/copiesTogether.ts'
@@ -73,16 +70,8 @@ import { Summaries } from './summaries/summaries.ts'
 import { SummaryFollowers } from './summaries/summaryFollowers.ts'
 import { SummarySubjects } from './summaries/summarySubjects.ts'
 
-export interface PlacementTranslatorDeps extends Partial<Desks> {
-  client: Client
+export interface PlacementTranslatorDeps extends ControllerRuntime, Partial<Desks> {
   places: SpacePlaces
-  logger: Logger
-  /** Guard of its work queue. */
-  guard?: KeyGuard | undefined
-  /** Slices of the loop's time in which it takes events and works. */
-  turns: WorkTurns
-  clock: Clock
-  random: () => number
   /** Feeds it. */
   topology: Topology
   events: EventRecorder

@@ -25,7 +25,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
   signals.spaceChanged.on((space, what, name) => {
     switch (what) {
       case 'ways':
-        locations.changed(space)
+        locations.changed.send(space)
         summaryFollowers.waysChanged(space)
         rollouts.spaceChanged(space)
         break
@@ -63,7 +63,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
         checks.release()
         break
       case 'space':
-        locations.changed(space)
+        locations.changed.send(space)
         pendingCopies.release(space)
         readiness.release()
         checks.release()
@@ -87,7 +87,7 @@ export function readSignals(parts: Parts, topology: TopologyFacts): void {
   mailboxChanged.on((name, what) => {
     switch (what) {
       case 'opened':
-        for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed(space)
+        for (const space of new Set(join.placementsOf(name).map(lead => lead.space))) locations.changed.send(space)
         break
       case 'known': {
         const opened = mailboxes.get(name)

@@ -18,11 +18,6 @@ export class CopyNotes {
     this.#deps = deps
   }
 
-  /** The copy is wanted, or not there (any more). */
-  settled(mailbox: Mailbox, key: string): void {
-    this.#deps.brake.settled(mailbox, key)
-  }
-
   /** Nothing keeps the copy from being right any more. */
   unhindered(mailbox: Mailbox, key: string): void {
     this.#deps.remarks.endAll(mailbox.name, key, CUSTOMIZATION_FAILED, NOT_TAKEN)
@@ -31,7 +26,7 @@ export class CopyNotes {
   /** A copy is as it should be. `generation`: that of the object that is copied. */
   right(mailbox: Mailbox, source: Source, generation: number | undefined, copy: CopyVersion): void {
     const { key } = source.fact
-    this.settled(mailbox, key)
+    this.#deps.brake.settled(mailbox, key)
     this.unhindered(mailbox, key)
     this.noteGenerations(mailbox, source, generation, copy)
   }

@@ -97,13 +97,13 @@ export class CopyReconciler {
   }
 
   async #carryOut(decision: Exclude<Decision, { verb: 'wait' }>, mailbox: Mailbox, key: string): Promise<CopyResult> {
-    const { notes, removals, brake } = this.#deps
+    const { removals, brake } = this.#deps
     switch (decision.verb) {
       case 'keep':
         if (decision.gate === 'unschedulable') {
           for (const { space } of decision.claims) this.#deps.remarks.set(mailbox.name, space, key, UNSCHEDULABLE)
         } else if (decision.passes) brake.submit(mailbox, key, decision.passes)
-        else if (!decision.unwanted) notes.settled(mailbox, key)
+        else if (!decision.unwanted) brake.settled(mailbox, key)
         return {}
       case 'none':
         return removals.none(mailbox, key)
@@ -115,14 +115,14 @@ export class CopyReconciler {
         return await this.#write(mailbox, key, decision.claims)
       case 'write':
         // not so for a copy that passes: the brake counts it until it has passed
-        notes.settled(mailbox, key)
+        brake.settled(mailbox, key)
         return await this.#write(mailbox, key, decision.claims)
     }
   }
 
   /** `claims`: the owner's first. */
   async #write(mailbox: Mailbox, key: string, claims: readonly Source[]): Promise<CopyResult> {
-    const { making, notes, writer } = this.#deps
+    const { brake, making, notes, writer } = this.#deps
     const owner = mailbox.ownerOf(key)
     const made = await making.firstGood(mailbox, owner === undefined ? claims : claims.slice(0, 1))
     if (!made) return { behind: true }
@@ -133,7 +133,7 @@ export class CopyReconciler {
     mailbox.lostOwners.delete(key)
     notes.noteGenerations(mailbox, source, content.generation, copy?.metadata)
     const isNewOwner = owner !== undefined && owner !== source.space
-    if (isNewOwner) notes.settled(mailbox, key)
+    if (isNewOwner) brake.settled(mailbox, key)
     if (isNewOwner || (wrote && claims.length > 1)) this.#deps.copyChanged.send(mailbox.name, key, 'standing')
     return { claims }
   }

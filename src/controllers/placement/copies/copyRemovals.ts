@@ -8,7 +8,7 @@ import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { decide, mailboxGate, neededBy } from './decide.ts'
 
 export interface CopyRemovalsDeps extends Pick<CopyDeps, 'facts' | 'join' | 'mailbox' | 'brake' | 'again'> {
-  notes: Pick<CopyNotes, 'settled' | 'unhindered'>
+  notes: Pick<CopyNotes, 'unhindered'>
   writer: Pick<CopyWriter, 'remove' | 'removeTogether'>
   /** Carries out the decision about a copy at once; `behind`: news will say when it can be right. */
   converge: (mailbox: Mailbox, key: string) => Promise<RemovalResult>
@@ -32,7 +32,7 @@ export class CopyRemovals {
   /** Nothing is claimed, and nothing is there that could go. */
   none(mailbox: Mailbox, key: string): ReconcileResult {
     this.#releaseNeeded(mailbox, key)
-    this.#deps.notes.settled(mailbox, key)
+    this.#deps.brake.settled(mailbox, key)
     return {}
   }
 
@@ -69,10 +69,10 @@ export class CopyRemovals {
 
   /** Removes many copies. @returns whether each is done with */
   async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
-    const { notes, writer } = this.#deps
+    const { brake, notes, writer } = this.#deps
     for (const { mailbox, key, copy } of copies) {
       this.#releaseNeeded(mailbox, key)
-      if (!copy) notes.settled(mailbox, key)
+      if (!copy) brake.settled(mailbox, key)
       notes.unhindered(mailbox, key)
     }
     return await writer.removeTogether(copies)

@@ -2,11 +2,13 @@
  * Names of the clusters that a space's placements lead to: the GrantedLocation, and the SyncTarget where its name differs from the
  * Location's. So a name stays, whatever else the Location stands for.
  */
+
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { clusterLabel, grantedName } from '../../../placement/words/grantedNames.ts'
 import { type Destination, precedes } from '../../../placement/words/ways.ts'
 import type { Consents } from '../inventory/consents.ts'
 import type { Inventory } from '../inventory/inventory.ts'
+import { Signal } from '../signals/signals.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 export interface SpaceLocation {
@@ -45,27 +47,13 @@ const KEPT = 100
 export class SpaceLocations {
   readonly #deps: SpaceLocationsDeps
   readonly #known = new BoundedCache<string, Locations>(KEPT)
-  readonly #listeners = new Set<(space: string) => void>()
-
-  readonly #renamed: ((space: string) => void)[] = []
+  /** Clusters of a space, or their names, may be others. */
+  readonly changed = new Signal<[space: string]>()
+  /** A location of a space has another name than before. */
+  readonly renamed = new Signal<[space: string]>()
 
   constructor(deps: SpaceLocationsDeps) {
     this.#deps = deps
-  }
-
-  /** Calls back with each space whose clusters or their names may be others. Returns the way to stop. */
-  follow(listener: (space: string) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  changed(space: string): void {
-    for (const listener of this.#listeners) listener(space)
-  }
-
-  /** Calls for each space of which a location has another name than before. */
-  onRenamed(listener: (space: string) => void): void {
-    this.#renamed.push(listener)
   }
 
   of(space: string): Locations {
@@ -76,7 +64,7 @@ export class SpaceLocations {
     for (const [mailbox, { label, names }] of known?.byMailbox ?? []) {
       const other = now.byMailbox.get(mailbox)
       if (!other || (other.label === label && other.names.join() === names.join())) continue
-      for (const listener of this.#renamed) listener(space)
+      this.renamed.send(space)
       break
     }
     return now

@@ -2,10 +2,7 @@
 
 import { CRDS } from '../../../apimachinery/resources.ts'
 import { accountOf } from '../../../apimachinery/tokenSecret.ts'
-import type { Client, StreamEvent } from '../../../client/client.ts'
-import type { Clock } from '../../../client/clock.ts'
-import type { Logger } from '../../../client/logger.ts'
-import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
+import type { StreamEvent } from '../../../client/client.ts'
 import { type StreamedRef, StreamSource } from '../../../client/streamSource.ts'
 import { customizerOf, wantsExpansion } from '../../../placement/content/adaptation.ts'
 import { hasReturnedStatus } from '../../../placement/content/returnedStatus.ts'
@@ -23,7 +20,7 @@ import {
   PLACEMENT_ROLLOUTS,
   SLICES,
 } from '../../../placement/words/placement.ts'
-import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ControllerRuntime } from '../../spacesController.ts'
 import type { ServedKinds } from '../inventory/servedKinds.ts'
 import type { Signals } from '../signals/signals.ts'
 import { ownerNames } from './dependents.ts'
@@ -32,17 +29,10 @@ import type { PlacementJoin } from './placementJoin.ts'
 import type { WaitingIntakes } from './waitingIntakes.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
-export interface WorkloadsDeps {
-  client: Client
-  /** Guards their snapshots. */
-  guard?: KeyGuard | undefined
-  logger: Logger
-  clock: Clock
-  random: () => number
+/** The runtime is that of all their streams. */
+export interface WorkloadsDeps extends ControllerRuntime {
   signal: AbortSignal
   cache: ObjectCache
-  /** Turns of the loop in which all their streams are taken in. */
-  turns: WorkTurns
   join: Pick<PlacementJoin, 'workload' | 'observed' | 'objectGone' | 'objectCame'>
   kinds: Pick<ServedKinds, 'forget'>
   intakes: Pick<WaitingIntakes, 'ofSpace'>
@@ -83,16 +73,11 @@ export class Workloads {
   /** Follows the space from now on; without effect when it is followed already. */
   open(space: string): void {
     if (this.#running.has(space)) return
-    const { client, guard, logger, turns, clock, random, signal, intakes, signals } = this.#deps
+    const { signal, intakes, signals } = this.#deps
     const stop = new AbortController()
     const source = new StreamSource({
-      client,
+      ...this.#deps,
       space,
-      guard,
-      logger,
-      turns,
-      clock,
-      random,
       handler: {
         change: event => {
           if (!stop.signal.aborted) this.#change(space, event)

@@ -60,8 +60,6 @@ export interface Definition {
   readonly digest: string
 }
 
-export type MailboxTiming = PendingChangesDeps
-
 /** News of a mailbox, beside its copies. */
 export interface MailboxListener {
   configChanged(mailbox: Mailbox): void
@@ -118,7 +116,7 @@ export class Mailbox {
   /** Position up to which the mailbox's stream is complete; without end during a snapshot. */
   received = Number.POSITIVE_INFINITY
 
-  constructor(name: string, space: string, timing: MailboxTiming = {}) {
+  constructor(name: string, space: string, timing: PendingChangesDeps = {}) {
     this.name = name
     this.timings = timing.timings
     this.changes = new PendingChanges(timing)

@@ -6,11 +6,8 @@
 import type { GroupResource, KubeObject } from '../../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
-import type { Client, StreamEvent } from '../../../client/client.ts'
-import type { Clock } from '../../../client/clock.ts'
-import type { Logger } from '../../../client/logger.ts'
+import type { StreamEvent } from '../../../client/client.ts'
 import type { Waiting } from '../../../client/setAside/intake.ts'
-import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
 import { associatedWith } from '../../../placement/associated/associated.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
@@ -33,7 +30,7 @@ import {
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../../../placement/words/placement.ts'
-import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ControllerRuntime } from '../../spacesController.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { ClaimedBy, Signals } from '../signals/signals.ts'
 import { CopyTimings, type StageTimes } from './copyTimings.ts'
@@ -41,21 +38,14 @@ import { InternedNames } from './internedNames.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
 import { isEmptyIn, Mailbox, type MailboxListener, SYNCER_CONFIG_KEY } from './mailbox.ts'
 
-export interface MailboxesDeps {
-  client: Client
-  /** Guards their snapshots. */
-  guard?: KeyGuard | undefined
-  logger: Logger
-  clock: Clock
-  random: () => number
+/** The runtime is that of all their streams. */
+export interface MailboxesDeps extends ControllerRuntime {
   signal: AbortSignal
   cache: ObjectCache
-  /** Turns of the loop in which all their streams are taken in. */
-  turns: WorkTurns
   /** Objects for which the intake of a mailbox waits, none once it goes on. */
-  waits?: (mailbox: string, objects: readonly Waiting[]) => void
+  waits: (mailbox: string, objects: readonly Waiting[]) => void
   /** Where is counted how long copies take. */
-  stageTimes?: StageTimes
+  stageTimes: StageTimes
 }
 
 type MailboxSignals = Pick<Signals, 'copyChanged' | 'mailboxChanged'>
@@ -114,7 +104,7 @@ export class Mailboxes {
     if (!running) return
     this.#running.delete(name)
     running.stop.abort()
-    this.#deps.waits?.(name, [])
+    this.#deps.waits(name, [])
     this.#ending.add(running.done)
     void running.done.finally(() => this.#ending.delete(running.done))
     this.#signals.mailboxChanged.send(name, 'closed')
@@ -146,29 +136,23 @@ export class Mailboxes {
   }
 
   #open(name: string, space: string): void {
-    const { client, guard, logger, turns, clock, random, signal } = this.#deps
-    const { stageTimes } = this.#deps
+    const { clock, signal, waits, stageTimes } = this.#deps
     const mailbox = new Mailbox(name, space, {
       left: key => this.#signals.copyChanged.send(name, key, 'processed'),
       now: () => clock.now(),
-      ...(stageTimes && { timings: new CopyTimings(clock, stageTimes) }),
+      timings: new CopyTimings(clock, stageTimes),
     })
     const stop = new AbortController()
     const source = new StreamSource({
-      client,
+      ...this.#deps,
       space,
-      guard,
-      logger,
-      turns,
       owner: TURNS,
-      clock,
-      random,
       handler: {
         begin: () => mailbox.beginSnapshot(),
         change: event => this.#change(mailbox, event),
-        waits: objects => this.#deps.waits?.(name, objects),
+        waits: objects => waits(name, objects),
         synced: revision => {
-          this.#deps.waits?.(name, [])
+          waits(name, [])
           for (const key of mailbox.endSnapshot(revision)) {
             mailbox.overtake(key)
             this.#gone(mailbox, key)

@@ -52,29 +52,23 @@ export interface LiveAsking {
 /** Live content for one preview. */
 export class PreviewLive {
   readonly #deps: PreviewLiveDeps
-  readonly #wish: LiveWish
-  readonly #hashKey: string
-  readonly #gone: AbortSignal | undefined
-  readonly #work: Rests | undefined
+  readonly #asking: LiveAsking
   /** Mailboxes whose syncers were waited for in vain: not once more for each object. */
   readonly #silent = new Set<string>()
   #left = MAX_LIVE_CLUSTERS
 
-  constructor(deps: PreviewLiveDeps, { wish, hashKey, gone, work }: LiveAsking) {
+  constructor(deps: PreviewLiveDeps, asking: LiveAsking) {
     this.#deps = deps
-    this.#wish = wish
-    this.#hashKey = hashKey
-    this.#gone = gone
-    this.#work = work
+    this.#asking = asking
   }
 
   async find(live: LiveRequest, findings: Finding): Promise<void> {
-    const { locations } = this.#wish
+    const { locations } = this.#asking.wish
     const wanted = [...live.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
     const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(live, mailbox, way)))
     // in the order of the places, whoever answers first
     for (const [i, { action, why, content }] of found.entries()) {
-      if (content) await inSlices(findings.show(action, wanted[i]![1], content, why), this.#work)
+      if (content) await inSlices(findings.show(action, wanted[i]![1], content, why), this.#asking.work)
       else findings.add(action, wanted[i]![1], why)
     }
   }
@@ -87,8 +81,8 @@ export class PreviewLive {
     if (this.#silent.has(name)) return { action: 'Unknown', why: UNANSWERED.SilentSyncer }
     if (this.#left-- <= 0) return { action: 'Unknown', why: NOT_REQUESTED }
     const { group, resource } = fact.resource
-    const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
-    const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
+    const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#asking.hashKey }
+    const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#asking.gone)) ?? 'NoSyncer'
     if (answer === 'SilentSyncer') this.#silent.add(name)
     if (typeof answer === 'string') return { action: 'Unknown', why: UNANSWERED[answer] }
     const { action, why } = MEANINGS[answer.state]

@@ -5,10 +5,12 @@
 import type { Destination } from '../../../placement/words/ways.ts'
 
 export class Signal<Fact extends readonly unknown[]> {
-  readonly #readers: ((...fact: Fact) => void)[] = []
+  readonly #readers = new Set<(...fact: Fact) => void>()
 
-  on(reader: (...fact: Fact) => void): void {
-    this.#readers.push(reader)
+  /** @returns the way to stop */
+  on(reader: (...fact: Fact) => void): () => void {
+    this.#readers.add(reader)
+    return () => this.#readers.delete(reader)
   }
 
   /** A reader that fails keeps nothing from the others. @throws what the first one threw, once all have it */

@@ -2,6 +2,7 @@
  * Marks of copies as one space sees them: what their clusters report of them beside status, and the silence of a cluster. Followers get
  * the keys of copies whose marks may be others.
  */
+
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { ReportedMarks } from '../../../placement/content/reportedObject.ts'
 import type { MarksListener } from '../../../placement/desks/reported.ts'
@@ -10,6 +11,7 @@ import type { Exception } from '../../../placement/outcome/outcome.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyChange } from '../signals/signals.ts'
+import { Signal } from '../signals/signals.ts'
 
 export interface CopyMarksDeps {
   inventory: Pick<Inventory, 'target'>
@@ -30,7 +32,7 @@ const NOTHING = { silentSince: undefined, marked: new Map<string, Exception>() }
 
 export class CopyMarks {
   readonly #deps: CopyMarksDeps
-  readonly #listeners = new Set<MarksListener>()
+  readonly changed = new Signal<Parameters<MarksListener>>()
   /** By mailbox, as followers know them. */
   readonly #known = new Map<string, Known>()
 
@@ -59,11 +61,6 @@ export class CopyMarks {
 
   silentSince(name: string): string | undefined {
     return this.#deps.inventory.target(name)?.silentSince
-  }
-
-  follow(listener: MarksListener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 
   copyChanged(name: string, key: string, what: CopyChange): void {
@@ -105,7 +102,7 @@ export class CopyMarks {
   }
 
   #tell(mailbox: string, keys: Parameters<MarksListener>[1]): void {
-    if (keys.length > 0) for (const listener of this.#listeners) listener(mailbox, keys)
+    if (keys.length > 0) this.changed.send(mailbox, keys)
   }
 }
 

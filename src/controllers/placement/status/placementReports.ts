@@ -5,9 +5,11 @@
  * One look reads the outcome and the holds of a placement and writes both at once. {@link ReportPace} spaces the looks. The translator
  * writes EdgePlacement.status here alone. The where-resolver adds its conditions and counts by the same function, writeStatus.ts.
  */
+
 import { setImmediate } from 'node:timers/promises'
 import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
 import { at, type Fields, num } from '../../../apimachinery/fields.ts'
+import { MapOfSets } from '../../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -84,7 +86,7 @@ export class PlacementReports {
   /** Pace of the looks at each placement. */
   readonly #pace = new ReportPace()
   /** By space, placements that were reported before all of it was named: they are reported once more when it is. */
-  readonly #reportedEarly = new Map<string, Set<string>>()
+  readonly #reportedEarly = new MapOfSets<string>()
 
   /** By placement: the revision up to which content counts in the outcome that this run reported last. */
   readonly #reported = new Map<string, number>()
@@ -100,9 +102,7 @@ export class PlacementReports {
 
   /** All copies of a space that may have to change are named. */
   named(space: string): void {
-    const early = this.#reportedEarly.get(space)
-    this.#reportedEarly.delete(space)
-    for (const placement of early ?? []) this.#deps.tasks.report(space, placement)
+    for (const placement of this.#reportedEarly.deleteAll(space)) this.#deps.tasks.report(space, placement)
   }
 
   /** More content of a placement is taken in: the next report says so, soon at the latest. */
@@ -130,7 +130,7 @@ export class PlacementReports {
     this.#whole.delete(`${space} ${placement}`)
     this.#deps.due.forgetPlacement(space, placement)
     this.#unreported.delete(`${space} ${placement}`)
-    this.#reportedEarly.get(space)?.delete(placement)
+    this.#reportedEarly.delete(space, placement)
     this.#pace.forget(`${space} ${placement}`)
     this.#deps.events.forget(space, placement)
     this.#deps.outages.forget(space, placement)
@@ -192,8 +192,7 @@ export class PlacementReports {
   }
 
   #reportAgain(space: string, placement: string): void {
-    const early = this.#reportedEarly.get(space) ?? new Set<string>()
-    this.#reportedEarly.set(space, early.add(placement))
+    this.#reportedEarly.add(space, placement)
     if (this.#deps.outcomes.isNamed(space)) this.named(space)
   }
 

@@ -13,10 +13,10 @@ import type { CopyMarks } from './copyMarks.ts'
 
 export interface ReportedClustersDeps {
   join: Pick<PlacementJoin, 'destinationsOf' | 'workloadSpaces'>
-  locations: Pick<SpaceLocations, 'of' | 'behind' | 'follow'>
+  locations: Pick<SpaceLocations, 'of' | 'behind' | 'changed'>
   mailboxes: Pick<Mailboxes, 'get' | 'known'>
   retained: Pick<RetainedCopies, 'of'>
-  marks: Pick<CopyMarks, 'of' | 'isAny' | 'silentSince' | 'follow'>
+  marks: Pick<CopyMarks, 'of' | 'isAny' | 'silentSince' | 'changed'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
 }
@@ -33,7 +33,7 @@ export class ReportedClusters implements ReportedPlaces {
   }
 
   follow(listener: MarksListener): () => void {
-    return this.#deps.marks.follow(listener)
+    return this.#deps.marks.changed.on(listener)
   }
 
   cluster(space: string, location: string): ReportedCluster {
@@ -71,7 +71,7 @@ export class ReportedClusters implements ReportedPlaces {
   }
 
   followClusters(listener: (space: string) => void): () => void {
-    return this.#deps.locations.follow(listener)
+    return this.#deps.locations.changed.on(listener)
   }
 
   #requireKnown(space: string): void {

@@ -19,7 +19,7 @@ import type { SummarySubjects } from './summarySubjects.ts'
 
 export interface SummaryFollowersDeps {
   join: PlacementJoin
-  locations: Pick<SpaceLocations, 'of' | 'onRenamed'>
+  locations: Pick<SpaceLocations, 'of' | 'renamed'>
   subjects: SummarySubjects
   mailbox: (name: string) => Pick<Mailbox, 'associated'> | undefined
 }
@@ -54,7 +54,7 @@ export class SummaryFollowers {
 
   constructor(deps: SummaryFollowersDeps) {
     this.#deps = deps
-    deps.locations.onRenamed(space => this.lost(space))
+    deps.locations.renamed.on(space => this.lost(space))
   }
 
   get readingCount(): number {

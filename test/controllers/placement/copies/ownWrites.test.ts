@@ -1,4 +1,5 @@
 /** Events of a mailbox's stream about the center's own writes are no news, however early they come; others' are. */
+
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../../../src/apimachinery/resources.ts'
@@ -8,6 +9,7 @@ import { silentLogger } from '../../../../src/client/logger.ts'
 import { contentOf } from '../../../../src/controllers/placement/copies/copyContents.ts'
 import { CopyWriter } from '../../../../src/controllers/placement/copies/copyWriter.ts'
 import { ObjectCache } from '../../../../src/controllers/placement/join/objectCache.ts'
+import { newStageTimes } from '../../../../src/controllers/placement/mailboxes/copyTimings.ts'
 import { Mailboxes } from '../../../../src/controllers/placement/mailboxes/mailboxes.ts'
 import { Signals } from '../../../../src/controllers/placement/signals/signals.ts'
 import { project } from '../../../../src/placement/content/projection.ts'
@@ -54,6 +56,8 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       turns: endlessTurns(),
       clock: systemClock,
       random: () => 0.5,
+      waits: () => {},
+      stageTimes: newStageTimes(),
     },
     {
       configChanged: () => {},

@@ -1,5 +1,7 @@
 /** Followers of more summaries than a space's names: none is lost by that, and each gets deletions. */
+
 import t from 'tap'
+import { Signal } from '../../../../src/controllers/placement/signals/signals.ts'
 import type { Collectors } from '../../../../src/controllers/placement/summaries/collectors.ts'
 import { Summaries, type SummariesDeps } from '../../../../src/controllers/placement/summaries/summaries.ts'
 import { SummaryFollowers } from '../../../../src/controllers/placement/summaries/summaryFollowers.ts'
@@ -60,7 +62,11 @@ function spaceOf(count: number) {
     isKnown: () => true,
     isStale: () => false,
     mailbox: () => undefined,
-    locations: { of: () => ({ byMailbox: ways }), labelOf: (_: string, name: string) => name, onRenamed: () => {} },
+    locations: {
+      of: () => ({ byMailbox: ways }),
+      labelOf: (_: string, name: string) => name,
+      renamed: new Signal<[space: string]>(),
+    },
     sources: { read: async () => ({ metadata: {} }) },
     statuses: { at: async () => ({ head, whole: async () => head }) },
     turns: { begin: () => PACE },

@@ -2,6 +2,7 @@
  * Statuses that a placement wants and cannot get: a kind whose statuses cannot be combined, in several clusters, or a status that an
  * author wrote. Kept while it lasts, for the EdgePlacement to report.
  */
+import { MapOfMaps } from '../../../../apimachinery/nestedMaps.ts'
 import { type GroupResource, groupResourceName } from '../../../../apimachinery/object.ts'
 import { isCombined } from '../../../../placement/outcome/combinedStatus.ts'
 import { parseObjectKey, resourceKey } from '../../../../placement/words/names.ts'
@@ -25,7 +26,7 @@ export class WithheldStatuses {
   readonly #tasks: Pick<Tasks, 'reports'>
   readonly #join: Pick<PlacementJoin, 'workload'>
   /** By space, then by resource key. */
-  readonly #known = new Map<string, Map<string, OfKind>>()
+  readonly #known = new MapOfMaps<OfKind>()
 
   constructor(tasks: Pick<Tasks, 'reports'>, join: Pick<PlacementJoin, 'workload'>) {
     this.#tasks = tasks
@@ -39,33 +40,30 @@ export class WithheldStatuses {
       return
     }
     const kind = resourceKey(resource)
-    if (this.#known.get(space)?.get(kind)?.clusters.get(key) === clusters) return
-    const kinds = this.#known.get(space) ?? new Map<string, OfKind>()
-    const ofKind = kinds.get(kind) ?? { resource, clusters: new Map<string, number>() }
+    const ofKind = this.#known.get(space, kind) ?? { resource, clusters: new Map<string, number>() }
+    if (ofKind.clusters.get(key) === clusters) return
     ofKind.clusters.set(key, clusters)
-    this.#known.set(space, kinds.set(kind, ofKind))
+    this.#known.set(space, kind, ofKind)
     this.#tasks.reports(space, this.#join.workload(space).selectionOf(key).placements)
   }
 
   forgetObject(space: string, key: string): void {
-    const kinds = this.#known.get(space)
     const kind = resourceKey(parseObjectKey(key))
-    const ofKind = kinds?.get(kind)
-    if (!kinds || !ofKind?.clusters.delete(key)) return
-    if (ofKind.clusters.size === 0) kinds.delete(kind)
-    if (kinds.size === 0) this.#known.delete(space)
+    const ofKind = this.#known.get(space, kind)
+    if (!ofKind?.clusters.delete(key)) return
+    if (ofKind.clusters.size === 0) this.#known.delete(space, kind)
     this.#tasks.reports(space, this.#join.workload(space).selectionOf(key).placements)
   }
 
   forget(space: string): void {
-    this.#known.delete(space)
+    this.#known.deleteAll(space)
   }
 
   /** Withheld statuses of a space's objects that satisfy `has`, in words; `undefined`: none. */
   of(space: string, has: (key: string) => boolean): Reason | undefined {
     const [several, authored]: [string[], string[]] = [[], []]
     const combined: string[] = []
-    for (const { resource, clusters } of this.#known.get(space)?.values() ?? []) {
+    for (const { resource, clusters } of this.#known.of(space).values()) {
       const kind = groupResourceName(resource)
       const inSeveral = exampleOf(clusters, (key, count) => count > 1 && has(key))
       const inOne = exampleOf(clusters, (key, count) => count === 1 && has(key))

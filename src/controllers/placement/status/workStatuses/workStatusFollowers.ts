@@ -19,7 +19,7 @@ export class WorkStatusFollowers {
 
   constructor(deps: WorkStatusFollowersDeps) {
     this.#deps = deps
-    deps.locations.onRenamed(space => this.#followers.lost(space))
+    deps.locations.renamed.on(space => this.#followers.lost(space))
   }
 
   /** Follows statuses of namespaced objects, or of those without. */
