@@ -3,15 +3,15 @@
  * parts. Code that two parts share is in both; a part knows no objects of another one but its arguments.
  */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type BuildOptions, build, type Plugin, transform } from 'esbuild'
+import { join, relative } from 'node:path'
+import { build, type Plugin, transform } from 'esbuild'
 import { ENTRY_ASSET, PART_SCHEME } from '../../src/program/parts.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { THREADS } from '../../src/program/startThread.ts'
 import { bundlePlugins } from '../bundlePlugins.ts'
 import { COMMON_OPTIONS } from '../commonOptions.ts'
 
-/** By name, the sources whose exports a part has. Where a source of one part waits for a source of another, it loads that part. */
+/** By name, the sources whose exports a part has. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   orrery: ['src/cli/orrery/main.ts'],
   server: [
@@ -26,6 +26,10 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   kubeConfigLibrary: ['src/client/kubeConfigLibrary.ts'],
 }
 const OPTIONAL = ['bufferutil', 'utf-8-validate']
+const ENTRY_NAMESPACE = 'part'
+/** Nothing is written there. */
+const OUT = 'parts'
+const FROM_FILE = 'const fromFile="file://"+process.execPath;'
 
 /** Each as a script; with the sources that are in it, as esbuild names them. */
 export interface BuiltParts {
@@ -34,38 +38,40 @@ export interface BuiltParts {
   inputs: string[]
 }
 
+/** One build, so that esbuild reads each source once. */
 export async function buildParts(): Promise<BuiltParts> {
+  const { outputFiles, metafile } = await build({
+    ...COMMON_OPTIONS,
+    absWorkingDir: PROGRAM_ROOT,
+    entryPoints: {
+      entry: 'src/cli/oneFile.ts',
+      ...Object.fromEntries(Object.keys(PARTS).map(name => [name, `${ENTRY_NAMESPACE}:${name}`])),
+      ...Object.fromEntries(Object.entries(THREADS).map(([name, source]) => [`threads/${name}`, source])),
+    },
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    // With these a script says `require` where the sources say `import()`, and has no address of its own.
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'fromFile', 'import.meta.filename': 'fromFile', 'import.meta.main': 'false' },
+    // The banner is before esbuild's own first line; what it declares is the script's alone.
+    banner: { js: FROM_FILE },
+    external: [...OPTIONAL],
+    plugins: [...bundlePlugins, addonPlugin, threadPlugin, partsPlugin],
+    metafile: true,
+    outdir: OUT,
+    outExtension: { '.js': '.cjs' },
+  })
   const files = new Map<string, Buffer>()
-  const inputs = new Set<string>()
-  const add = async (name: string, options: BuildOptions, wrapped: boolean): Promise<void> => {
-    const { outputFiles, metafile } = await build({
-      ...COMMON_OPTIONS,
-      absWorkingDir: PROGRAM_ROOT,
-      ...options,
-      bundle: true,
-      write: false,
-      format: 'cjs',
-      // With these a script says `require` where the sources say `import()`, and has no address of its own.
-      supported: { 'dynamic-import': false },
-      define: { 'import.meta.url': 'fromFile', 'import.meta.filename': 'fromFile', 'import.meta.main': 'false' },
-      // The banner is before esbuild's own first line; what it declares is the script's alone.
-      banner: {
-        js: `${wrapped ? '(function(exports,require,module){' : ''}const fromFile="file://"+process.execPath;`,
-      },
-      footer: { js: wrapped ? '})' : '' },
-      external: [...OPTIONAL],
-      plugins: [...bundlePlugins, addonPlugin, threadPlugin, partsPlugin(name)],
-      metafile: true,
-      outfile: 'part.cjs',
-    })
-    files.set(name, Buffer.from(inAscii(outputFiles![0]!.text), 'latin1'))
-    for (const input of Object.keys(metafile!.inputs)) inputs.add(input)
+  for (const { path, text } of outputFiles) {
+    const name = relative(join(PROGRAM_ROOT, OUT), path)
+    const ascii = inAscii(text)
+    files.set(
+      name,
+      Buffer.from(name === ENTRY_ASSET ? ascii : `(function(exports,require,module){${ascii}})`, 'latin1'),
+    )
   }
-  await add(ENTRY_ASSET, { entryPoints: ['src/cli/oneFile.ts'] }, false)
-  for (const [name, sources] of Object.entries(PARTS)) await add(`${name}.cjs`, { stdin: exportsOf(sources) }, true)
-  for (const [name, source] of Object.entries(THREADS))
-    await add(`threads/${name}.cjs`, { entryPoints: [source] }, true)
-  return { files, inputs: [...inputs] }
+  return { files, inputs: Object.keys(metafile.inputs) }
 }
 
 /** V8 needs half the memory for such a text. esbuild leaves other letters in regular expressions alone. */
@@ -73,27 +79,27 @@ function inAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-function exportsOf(sources: readonly string[]): NonNullable<BuildOptions['stdin']> {
-  const lines = sources.map(source => `export * from ${JSON.stringify(`./${source}`)}`)
-  return { contents: lines.join('\n'), resolveDir: PROGRAM_ROOT, loader: 'ts' }
-}
-
-/** `import()` of a source that is in another part. */
-function partsPlugin(within: string): Plugin {
-  const owners = new Map<string, string>()
-  for (const [name, sources] of Object.entries(PARTS))
-    for (const source of sources) owners.set(join(PROGRAM_ROOT, source), name)
-  return {
-    name: 'parts',
-    setup(build) {
-      build.onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
-        if (kind !== 'dynamic-import') return undefined
-        const owner = owners.get(join(resolveDir, path))
-        if (owner === undefined || `${owner}.cjs` === within) return undefined
-        return { path: `${PART_SCHEME}${owner}`, external: true }
-      })
-    },
-  }
+/** Entries of the parts, and `import()` of a source that a part has: it loads the part, which runs once. */
+const partsPlugin: Plugin = {
+  name: 'parts',
+  setup(build) {
+    const owners = new Map<string, string>()
+    for (const [name, sources] of Object.entries(PARTS))
+      for (const source of sources) owners.set(join(PROGRAM_ROOT, source), name)
+    build.onResolve({ filter: new RegExp(`^${ENTRY_NAMESPACE}:`) }, ({ path }) => ({
+      path: path.slice(ENTRY_NAMESPACE.length + 1),
+      namespace: ENTRY_NAMESPACE,
+    }))
+    build.onLoad({ filter: /.*/, namespace: ENTRY_NAMESPACE }, ({ path }) => ({
+      contents: PARTS[path]!.map(source => `export * from ${JSON.stringify(`./${source}`)}`).join('\n'),
+      resolveDir: PROGRAM_ROOT,
+      loader: 'ts',
+    }))
+    build.onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
+      const owner = kind === 'dynamic-import' ? owners.get(join(resolveDir, path)) : undefined
+      return owner === undefined ? undefined : { path: `${PART_SCHEME}${owner}`, external: true }
+    })
+  },
 }
 
 /** A script may not wait, as the module of a thread may: what it does after its imports becomes a function that may. */

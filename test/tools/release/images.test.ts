@@ -1,4 +1,4 @@
-/** The OCI layout: whole, and the same each time. Their content runs in test/e2e/oneFile.test.ts. */
+/** The OCI layout: whole, and the same each time. Their content runs in test/e2e/release/. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
