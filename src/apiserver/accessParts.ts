@@ -12,10 +12,9 @@ import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
-import { BootstrapAuthenticator } from './authority/bootstrapAuthenticator.ts'
 import { withContentRules } from './authority/contentRules.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
-import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
+import { syncerAuthenticators } from './authority/syncerAuthenticators.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { OpenAccess } from './exchange/openAccess.ts'
 import type { Pki } from './pki/ensurePki.ts'
@@ -77,12 +76,7 @@ export async function accessParts(
     tokenFile,
     oidc,
     onForgotten: space => openAccess.credentialsChanged(space),
-    ...(spaces && {
-      more: [
-        new RenewalAuthenticator({ issuer, getObject, clock: Date.now }),
-        new BootstrapAuthenticator({ issuer, getObject, clock: Date.now }),
-      ],
-    }),
+    ...(spaces && { more: syncerAuthenticators({ issuer, getObject, clock: Date.now }) }),
   })
   forgetEndedTokens(store, authenticator)
   return { nature, openAccess, demands, authorizer, issuer, authenticator, getObject }

@@ -6,6 +6,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library
  */
 import type { Environment } from '@marcbachmann/cel-js'
+import { questionOf } from '../auth/questions.ts'
 import type { Attributes, Authorizer, Decision, UserInfo } from '../auth/types.ts'
 import { serviceAccountUserName } from '../auth/users.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
@@ -66,31 +67,19 @@ class CelAuthorizer {
     return new CelDecision(this.answers.get({ user, space, verb, path, ...(resource && { resource }) }))
   }
 }
-class PathCheck {
+class Check<Subject> {
   readonly authorizer: CelAuthorizer
-  readonly path: string
-  constructor(authorizer: CelAuthorizer, path: string) {
+  readonly subject: Subject
+  constructor(authorizer: CelAuthorizer, subject: Subject) {
     this.authorizer = authorizer
-    this.path = path
+    this.subject = subject
   }
 }
-class GroupCheck {
-  readonly authorizer: CelAuthorizer
-  readonly group: string
-  constructor(authorizer: CelAuthorizer, group: string) {
-    this.authorizer = authorizer
-    this.group = group
-  }
-}
-class ResourceCheck {
-  readonly authorizer: CelAuthorizer
-  readonly resource: NonNullable<Attributes['resource']>
-  constructor(authorizer: CelAuthorizer, resource: NonNullable<Attributes['resource']>) {
-    this.authorizer = authorizer
-    this.resource = resource
-  }
+class PathCheck extends Check<string> {}
+class GroupCheck extends Check<string> {}
+class ResourceCheck extends Check<NonNullable<Attributes['resource']>> {
   with(more: Partial<NonNullable<Attributes['resource']>>): ResourceCheck {
-    return new ResourceCheck(this.authorizer, { ...this.resource, ...more })
+    return new ResourceCheck(this.authorizer, { ...this.subject, ...more })
   }
 }
 class CelDecision {
@@ -132,20 +121,13 @@ const FUNCTIONS: Record<string, (...args: never[]) => unknown> = {
       name: serviceAccountUserName({ namespace, name }),
       groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
     }),
-  [`${P}.check(string): ${D}`]: (p: PathCheck, verb: string) => p.authorizer.ask(verb, p.path),
+  [`${P}.check(string): ${D}`]: (p: PathCheck, verb: string) => p.authorizer.ask(verb, p.subject),
   [`${G}.resource(string): ${R}`]: (g: GroupCheck, resource: string) =>
-    new ResourceCheck(g.authorizer, {
-      group: g.group,
-      version: '*',
-      resource,
-      subresource: '',
-      namespace: '',
-      name: '',
-    }),
+    new ResourceCheck(g.authorizer, questionOf(g.authorizer, '', { group: g.subject, resource }).resource),
   [`${R}.subresource(string): ${R}`]: (r: ResourceCheck, subresource: string) => r.with({ subresource }),
   [`${R}.namespace(string): ${R}`]: (r: ResourceCheck, namespace: string) => r.with({ namespace }),
   [`${R}.name(string): ${R}`]: (r: ResourceCheck, name: string) => r.with({ name }),
-  [`${R}.check(string): ${D}`]: (r: ResourceCheck, verb: string) => r.authorizer.ask(verb, '', r.resource),
+  [`${R}.check(string): ${D}`]: (r: ResourceCheck, verb: string) => r.authorizer.ask(verb, '', r.subject),
   [`${D}.allowed(): bool`]: (d: CelDecision) => d.decision.allowed,
   [`${D}.reason(): string`]: (d: CelDecision) => d.decision.reason,
   [`${D}.errored(): bool`]: (_: CelDecision) => false,

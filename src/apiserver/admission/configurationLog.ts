@@ -3,6 +3,7 @@
  * store. One look into a map shows that none concerns a request.
  */
 
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'
 import { mentions, sizeOf } from '../../storage/sharedStored.ts'
@@ -186,12 +187,8 @@ class Settings {
     const places = this.#spaces.get(space)
     if (places === undefined) return undefined
     if (namespace === undefined && !(places.size === 1 && places.has(''))) {
-      let all = this.#all.get(space)
-      if (all === undefined) {
-        all = inOrder(places.values().flatMap(({ objects }) => objects.values()))
-        this.#all.set(space, all)
-      }
-      return all
+      const all = (): readonly KubeObject[] => inOrder(places.values().flatMap(({ objects }) => objects.values()))
+      return getOrInsert(this.#all, space, all)
     }
     const place = places.get(namespace ?? '')
     if (place) place.sorted ??= inOrder(place.objects.values())
@@ -200,10 +197,8 @@ class Settings {
 
   put(space: string, known: Known): void {
     const { namespace = '', name = '' } = known.object.metadata
-    const places = this.#spaces.get(space) ?? new Map<string, Place>()
-    this.#spaces.set(space, places)
-    const place: Place = places.get(namespace) ?? { objects: new Map(), bytes: 0, sorted: undefined }
-    places.set(namespace, place)
+    const places = getOrInsert(this.#spaces, space, () => new Map<string, Place>())
+    const place = getOrInsert(places, namespace, () => ({ objects: new Map(), bytes: 0, sorted: undefined }))
     const before = place.objects.get(name)
     place.bytes += known.bytes - (before?.bytes ?? 0)
     place.objects.set(name, known)

@@ -3,6 +3,7 @@
  * thread of the pool, at upstream's full cost. The result is the same.
  */
 import { setImmediate as letOthers } from 'node:timers/promises'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { TRIAL_UNITS } from '../../apimachinery/structural/effort.ts'
 import { threadTimeBound } from '../../apimachinery/threadTime.ts'
@@ -93,8 +94,7 @@ export class ExpressionRunner {
     given: Given,
   ): Promise<EvaluationResults[N]> {
     const { request } = given
-    const spent = this.#spent.get(request) ?? { left: MAX_REQUEST_COST, sinceOthers: 0 }
-    this.#spent.set(request, spent)
+    const spent = getOrInsert(this.#spent, request, () => ({ left: MAX_REQUEST_COST, sinceOthers: 0 }))
     const rights = authorizerFacts(request)
     const begin = () => this.#deps.turns.begin({ owner: rights.space })
     const readied = given.facts.readied(begin)

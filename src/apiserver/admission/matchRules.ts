@@ -8,7 +8,8 @@ import { records, str, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
-import type { AdmissionRequest } from '../registry/admission.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { isNamespace, namespaceOf } from './attributes.ts'
 
 /** Facts for the rules, known before the object. */
@@ -45,6 +46,25 @@ interface Rule {
 
 interface Words {
   has(word: string): boolean
+}
+
+/** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
+const MATCHED_AT_ONCE = 500
+
+/** Whether one of the webhooks or policies of a space may concern requests, by the rules alone. */
+export function someReach({
+  configurations,
+  types,
+}: {
+  configurations: { in(space: string): readonly { readonly match: RequestMatcher }[] }
+  types: Pick<TypeRegistry, 'in'>
+}): NonNullable<Admission['reaches']> {
+  return ({ space, subresource }, type, operation) => {
+    const all = configurations.in(space)
+    if (all.length === 0 || all.length > MATCHED_AT_ONCE) return all.length > 0
+    const versions = types.in(space).versions(type.group, type.resource)
+    return all.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
+  }
 }
 
 /** A set is dear to make, and there may be thousands of rules, which mostly list a few. */

@@ -12,18 +12,12 @@ import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { Abandoned, type Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { workFor } from '../registry/works.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { asItIs, isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
+import { someReach } from './matchRules.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
-import {
-  type Matched,
-  matchPolicy,
-  type PolicyDeps,
-  policiesMayHandle,
-  policiesReach,
-  policyFacts,
-  policyWork,
-} from './policyEvaluation.ts'
+import { type Matched, matchPolicy, type PolicyDeps, policiesMayHandle, policyFacts } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
 /** As much as a request can carry: each mutation may add to what those before it have made. */
@@ -35,13 +29,13 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
   const self: Admission = {
     stage: 'mutate',
     handles: (type, operation) => operation !== 'DELETE' && policiesMayHandle(type),
-    reaches: (target, type, operation) => policiesReach(deps, type, operation, target),
+    reaches: someReach(deps),
     async admit(request) {
       const { rounds } = request
       const again = (rounds?.memory.get(self) as Set<string> | undefined) ?? new Set<string>()
       rounds?.memory.set(self, again)
       const reinvocable = new Set<string>()
-      const work = policyWork(deps, request)
+      const work = workFor(deps.turns, request.context)
       for (const policy of deps.configurations.in(request.context.space)) {
         if (work.due) await work.rest()
         if (rounds?.round === 2 && !again.has(policy.name)) continue

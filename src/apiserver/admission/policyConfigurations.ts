@@ -1,6 +1,7 @@
 /** The admission policies of a space with their bindings, compiled when a request first asks for them. */
 
 import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { AdmissionCel, Expression, MatchCondition } from './admissionCel.ts'
@@ -82,35 +83,22 @@ export class PolicyConfigurations {
 
   in(space: string): readonly Policy[] {
     if (!this.#log.has(space, this.#bindings) || !this.#log.has(space, this.#policies)) return []
-    let policies = this.#inSpace.get(space)
-    if (policies === undefined) {
+    return getOrInsert(this.#inSpace, space, () => {
       const bindings = Map.groupBy(this.#log.list(space, this.#bindings), one => str(one, 'spec', 'policyName'))
-      policies = [...bindings.keys()].sort().flatMap(name => {
+      return [...bindings.keys()].sort().flatMap(name => {
         const policy = this.#log.get(space, this.#policies, '', name)
         if (policy === undefined) return []
         return { ...this.#policy(policy), bindings: bindings.get(name)!.map(binding => this.#binding(binding)) }
       })
-      this.#inSpace.set(space, policies)
-    }
-    return policies
+    })
   }
 
   #policy(object: KubeObject): Compiled {
-    let compiled = this.#compiled.get(object)
-    if (compiled === undefined) {
-      compiled = compilePolicy(object, this.#cel)
-      this.#compiled.set(object, compiled)
-    }
-    return compiled
+    return getOrInsert(this.#compiled, object, () => compilePolicy(object, this.#cel))
   }
 
   #binding(object: KubeObject): Binding {
-    let compiled = this.#compiledBindings.get(object)
-    if (compiled === undefined) {
-      compiled = compileBinding(object)
-      this.#compiledBindings.set(object, compiled)
-    }
-    return compiled
+    return getOrInsert(this.#compiledBindings, object, () => compileBinding(object))
   }
 }
 

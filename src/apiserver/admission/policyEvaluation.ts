@@ -1,4 +1,6 @@
 /** Common parts of validating and mutating policies: the match with a request, and the variables of their expressions. */
+
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
@@ -19,6 +21,7 @@ export interface PolicyDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   expressions: ExpressionRunner
+  /** A space may have thousands of policies, bindings and parameters. */
   turns: Pick<WorkTurns, 'begin'>
 }
 
@@ -28,9 +31,6 @@ export interface Matched {
   type: ResourceType
   bindings: readonly Binding[]
 }
-
-/** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
-const MATCHED_AT_ONCE = 500
 
 /** Requests of a server to itself and others, which no expression may break; webhooks see them. */
 const UNTOUCHED: ReadonlySet<string> = new Set([
@@ -44,24 +44,6 @@ const UNTOUCHED: ReadonlySet<string> = new Set([
 
 export function policiesMayHandle(type: ResourceType): boolean {
   return !isExempt(type) && !UNTOUCHED.has(groupResourceName(type))
-}
-
-export function policiesReach(
-  { configurations, types }: Pick<PolicyDeps, 'configurations' | 'types'>,
-  type: ResourceType,
-  operation: string,
-  { space, subresource }: { space: string; subresource: string },
-): boolean {
-  const policies = configurations.in(space)
-  if (policies.length === 0) return false
-  if (policies.length > MATCHED_AT_ONCE) return true
-  const versions = types.in(space).versions(type.group, type.resource)
-  return policies.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
-}
-
-/** A space may have thousands of policies, bindings and parameters: what is done for each takes turns with all other long work. */
-export function policyWork({ turns }: PolicyDeps, { context }: AdmissionRequest): Work {
-  return turns.begin({ owner: context.space, ...(context.isAbandoned && { isAbandoned: context.isAbandoned }) })
 }
 
 /** @throws StatusError NotFound when the request's namespace does not exist */
@@ -91,15 +73,13 @@ export async function matchPolicy(
 /** Makers for a version of the object, for policies. */
 const policyMakers = new WeakMap<ResourceType, object>()
 
-function makerFor(type: ResourceType): object {
-  const maker = policyMakers.get(type) ?? {}
-  policyMakers.set(type, maker)
-  return maker
-}
-
 /** Facts for all expressions of a policy; parameters come on top. */
 export function policyFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {
-  return remembered(request, makerFor(type), () => newFacts(deps, request, type))
+  return remembered(
+    request,
+    getOrInsert(policyMakers, type, () => ({})),
+    () => newFacts(deps, request, type),
+  )
 }
 
 async function newFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {

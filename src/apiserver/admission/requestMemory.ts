@@ -2,6 +2,8 @@
  * Forms of a request's object for its readers, until the object changes. A space may have thousands of webhooks and policies that read it,
  * and the form for one is as good for the next.
  */
+
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 
 /** By request: each round of changes and the validation have one of their own. */
@@ -9,10 +11,8 @@ const memories = new WeakMap<AdmissionRequest, Map<object, unknown>>()
 
 /** `maker`: who remembers it, and for which version of the object. */
 export function remembered<T>(request: AdmissionRequest, maker: object, make: () => T): T {
-  const memory = memories.get(request) ?? new Map<object, unknown>()
-  memories.set(request, memory)
-  if (!memory.has(maker)) memory.set(maker, make())
-  return memory.get(maker) as T
+  const memory = getOrInsert(memories, request, () => new Map())
+  return getOrInsert(memory, maker, make)
 }
 
 /** The object is another now. */

@@ -3,22 +3,18 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { workFor } from '../registry/works.ts'
 import type { AdmissionFacts } from './admissionFacts.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
 import { annotate, json } from './auditAnnotations.ts'
+import { someReach } from './matchRules.ts'
 import type { Binding, Policy } from './policyConfigurations.ts'
-import {
-  matchPolicy,
-  type PolicyDeps,
-  policiesMayHandle,
-  policiesReach,
-  policyFacts,
-  policyWork,
-} from './policyEvaluation.ts'
+import { matchPolicy, type PolicyDeps, policiesMayHandle, policyFacts } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 import type { Validating, Verdict } from './policyVerdict.ts'
 
@@ -29,10 +25,10 @@ export function validatingPolicies(deps: PolicyDeps): Admission {
   return {
     stage: 'validate',
     handles: policiesMayHandle,
-    reaches: (target, type, operation) => policiesReach(deps, type, operation, target),
+    reaches: someReach(deps),
     async admit(request) {
       let refusal: AdmissionDenied | undefined
-      const work = policyWork(deps, request)
+      const work = workFor(deps.turns, request.context)
       for (const policy of deps.configurations.in(request.context.space)) {
         if (work.due) await work.rest()
         refusal = (await judge(deps, policy, { request, work })) ?? refusal
@@ -73,10 +69,7 @@ async function judge(deps: PolicyDeps, policy: Policy, judged: Judged): Promise<
       if (actions.includes('Audit') && context.annotate !== undefined)
         annotate(context, VALIDATION_FAILURE, auditedFailure(policy, binding, message, index))
     }
-    for (const { key, value } of verdict.annotations) {
-      const values = annotations.get(key) ?? new Set()
-      annotations.set(key, values.add(value))
-    }
+    for (const { key, value } of verdict.annotations) getOrInsert(annotations, key, () => new Set()).add(value)
   }
   // values that differ come from different parameters
   for (const [key, values] of annotations) annotate(context, `${policy.name}/${key}`, [...values].join(', '))

@@ -3,6 +3,7 @@
  * delay its answer, and fill the bound meanwhile. Each tenant (a space directly below the root, with all below it) has a share, and waits
  * for itself. A little is kept for tenants with next to nothing, whatever others do.
  */
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 
 export interface CallLimits {
   calls: number
@@ -77,8 +78,7 @@ export class WebhookCalls {
   async begin(space: string, signal: AbortSignal): Promise<WebhookCall> {
     signal.throwIfAborted()
     const name = this.#tenantOf(space)
-    const tenant = this.#tenants.get(name) ?? new Tenant()
-    this.#tenants.set(name, tenant)
+    const tenant = getOrInsert(this.#tenants, name, () => new Tenant())
     if (tenant.line.size > 0 || !this.#hasRoom(tenant)) await this.#wait(name, tenant, signal)
     else this.#count(tenant)
     return this.#call(name, tenant)

@@ -1,6 +1,7 @@
 /** The webhooks of a space, compiled from its configurations when a request first asks for them. */
 
 import { has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AdmissionCel, MatchCondition } from './admissionCel.ts'
@@ -60,23 +61,17 @@ export class WebhookConfigurations {
 
   in(space: string): readonly Webhook[] {
     if (!this.#log.has(space, this.resource)) return []
-    let webhooks = this.#inSpace.get(space)
-    if (webhooks === undefined) {
-      webhooks = this.#log.list(space, this.resource).flatMap(object => this.#webhooks(object))
-      this.#inSpace.set(space, webhooks)
-    }
-    return webhooks
+    return getOrInsert(this.#inSpace, space, () =>
+      this.#log.list(space, this.resource).flatMap(object => this.#webhooks(object)),
+    )
   }
 
   #webhooks(object: KubeObject): readonly Webhook[] {
-    let compiled = this.#compiled.get(object)
-    if (compiled === undefined) {
+    return getOrInsert(this.#compiled, object, () => {
       const { name = '' } = object.metadata
       const place = { configuration: name, cel: this.#cel }
-      compiled = records(object, 'webhooks').map((webhook, index) => new CompiledWebhook(webhook, { ...place, index }))
-      this.#compiled.set(object, compiled)
-    }
-    return compiled
+      return records(object, 'webhooks').map((webhook, index) => new CompiledWebhook(webhook, { ...place, index }))
+    })
   }
 }
 

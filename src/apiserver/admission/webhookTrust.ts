@@ -18,6 +18,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 
 export interface WebhookPeer {
   host: string
@@ -129,15 +130,12 @@ export class WebhookTrust {
   }
 
   #agent(ca: string): Agent {
-    let agent = this.#agents.get(ca)
-    if (agent === undefined) {
+    return getOrInsert(this.#agents, ca, () => {
       if (ca.split(CERTIFICATE_BEGINS, MAX_BUNDLE_CERTIFICATES + 2).length > MAX_BUNDLE_CERTIFICATES + 1) {
         throw new BundleTooLarge(`caBundle has more than ${MAX_BUNDLE_CERTIFICATES} certificates`)
       }
-      agent = this.#newAgent(ca === '' ? {} : { ca, allowPartialTrustChain: true })
-      this.#agents.set(ca, agent)
-    }
-    return agent
+      return this.#newAgent(ca === '' ? {} : { ca, allowPartialTrustChain: true })
+    })
   }
 
   /** Its connections share what is trusted: to read that for each, when many are made at once, holds everybody up. */

@@ -17,12 +17,14 @@ import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
 import { waitApart } from '../registry/waitingApart.ts'
+import { workFor } from '../registry/works.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
 import { admissionReview, denial, InvalidReview, type ReviewAnswer, readReview } from './admissionReview.ts'
 import { asItIs, nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
 import type { ExpressionRunner } from './expressionRunner.ts'
+import { someReach } from './matchRules.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import { remembered } from './requestMemory.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
@@ -34,6 +36,7 @@ export interface WebhookDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   expressions: ExpressionRunner
+  /** A space may have thousands of webhooks. */
   turns: Pick<WorkTurns, 'begin'>
   /** One write may have thousands of webhooks that fail and are passed over. */
   log: CrowdLog
@@ -41,9 +44,6 @@ export interface WebhookDeps {
 
 /** Validating webhooks that run for one request at the same time: each gets the whole object. */
 export const AT_ONCE = 16
-
-/** Number in a space beyond which the match with a request is found in slices, once it is known whole. */
-const MATCHED_AT_ONCE = 500
 
 /** A webhook and its version of the request. */
 interface Call {
@@ -55,11 +55,11 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
   const self: Admission = {
     stage: 'mutate',
     handles: type => !isExempt(type),
-    reaches: (target, type, operation) => reaches(deps, type, operation, target),
+    reaches: someReach(deps),
     async admit(request) {
       const rounds = request.rounds
       const memory = memoryOf(request, self)
-      const work = workFor(deps, request)
+      const work = workFor(deps.turns, request.context)
       for (const [index, webhook] of deps.configurations.in(request.context.space).entries()) {
         if (work.due) await work.rest()
         if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
@@ -89,10 +89,10 @@ export function validatingWebhooks(deps: WebhookDeps): Admission {
   return {
     stage: 'validate',
     handles: type => !isExempt(type),
-    reaches: (target, type, operation) => reaches(deps, type, operation, target),
+    reaches: someReach(deps),
     async admit(request) {
       const calls: Call[] = []
-      const work = workFor(deps, request)
+      const work = workFor(deps.turns, request.context)
       for (const webhook of deps.configurations.in(request.context.space)) {
         if (work.due) await work.rest()
         const call = await callFor(deps, webhook, request)
@@ -124,11 +124,6 @@ async function validate(deps: WebhookDeps, call: Call, request: AdmissionRequest
   if (answer && !answer.allowed) throw denial(webhook.name, answer.status)
 }
 
-/** A space may have thousands of webhooks: what is done for each takes turns with all other long work. */
-function workFor({ turns }: WebhookDeps, { context }: AdmissionRequest): Work {
-  return turns.begin({ owner: context.space, ...(context.isAbandoned && { isAbandoned: context.isAbandoned }) })
-}
-
 /** `undefined` when nobody audits. */
 function notesOf(
   { context, rounds }: AdmissionRequest,
@@ -152,19 +147,6 @@ function memoryOf(request: AdmissionRequest, step: Admission): Memory {
   const made: Memory = { called: new Set(), again: new Set() }
   request.rounds?.memory.set(step, made)
   return made
-}
-
-function reaches(
-  { configurations, types }: WebhookDeps,
-  type: ResourceType,
-  operation: string,
-  { space, subresource }: { space: string; subresource: string },
-): boolean {
-  const webhooks = configurations.in(space)
-  if (webhooks.length === 0) return false
-  if (webhooks.length > MATCHED_AT_ONCE) return true
-  const versions = types.in(space).versions(type.group, type.resource)
-  return webhooks.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }
 
 /** @throws StatusError Forbidden when a match condition fails */

@@ -6,6 +6,7 @@
  * these verbs and have no rights here. The garbage collector would stand still for all kinds of the host; a namespace would never end.
  */
 
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -86,13 +87,10 @@ export class HostKinds {
   /** The same for every space: documents of the host belong to none. */
   in(_space: string): TypeSet {
     const set = this.#types.in(this.#space() ?? '')
-    let made = this.#made.get(set)
-    if (made === undefined) {
+    return getOrInsert(this.#made, set, () => {
       const shown = set.types.filter(type => isHostKind(type) && (this.#isNamespaced || !type.namespaced))
-      made = new Narrowed([...shown.map(asHostSees), SPACES])
-      this.#made.set(set, made)
-    }
-    return made
+      return new Narrowed([...shown.map(asHostSees), SPACES])
+    })
   }
 
   has(group: string, version: string, resource: string): boolean {

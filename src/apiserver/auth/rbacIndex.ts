@@ -3,6 +3,7 @@
  * Immutable; a change of a role or a binding makes a new index.
  */
 import { objects } from '../../apimachinery/fields.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { aggregatedRules, aggregationBudget } from './aggregation.ts'
@@ -91,11 +92,7 @@ export class RbacIndex {
     for (const binding of objects.clusterRoleBindings) yield* this.#add(this.#cluster, binding, '')
     for (const binding of objects.roleBindings) {
       const namespace = binding.metadata.namespace ?? ''
-      let grants = this.#namespaced.get(namespace)
-      if (grants === undefined) {
-        grants = new Map()
-        this.#namespaced.set(namespace, grants)
-      }
+      const grants = getOrInsert(this.#namespaced, namespace, () => new Map())
       yield* this.#add(grants, binding, namespace)
     }
   }
@@ -127,12 +124,7 @@ export class RbacIndex {
   }
 
   #once(role: KubeObject, resolve: () => readonly PolicyRule[]): readonly PolicyRule[] {
-    let rules = this.#resolved.get(role)
-    if (rules === undefined) {
-      rules = resolve()
-      this.#resolved.set(role, rules)
-    }
-    return rules
+    return getOrInsert(this.#resolved, role, resolve)
   }
 
   #clusterRole(name: string): KubeObject | undefined {
@@ -213,17 +205,14 @@ export function roleRefOf(binding: KubeObject): RoleRef {
 const namesOfUsers = new WeakMap<UserInfo, readonly Subject[]>()
 
 function namesOf(user: UserInfo): readonly Subject[] {
-  let names = namesOfUsers.get(user)
-  if (names === undefined) {
+  return getOrInsert(namesOfUsers, user, () => {
     const account = parseServiceAccountUserName(user.name)
-    names = [
+    return [
       subjectOf('User', user.name),
       ...(account === undefined ? [] : [accountSubject(user.name, account)]),
       ...user.groups.map(group => subjectOf('Group', group)),
     ]
-    namesOfUsers.set(user, names)
-  }
-  return names
+  })
 }
 
 function subjectOf(kind: 'User' | 'Group', name: string): Subject {

@@ -5,6 +5,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { statusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { markedSpace } from '../pki/spaceMark.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
 import { authenticated, crossesSpaces, EXTRAS, scopeOf } from './users.ts'
@@ -35,11 +36,7 @@ export class X509Authenticator implements Authenticator {
   authenticate(credentials: Credentials): Authentication | undefined {
     const { certificate } = credentials
     if (certificate === undefined) return undefined
-    let known = this.#known.get(certificate)
-    if (known === undefined) {
-      known = read(certificate)
-      this.#known.set(certificate, known)
-    }
+    const known = getOrInsert(this.#known, certificate, () => read(certificate))
     if (known.authentication === undefined) return undefined
     const now = this.#clock()
     if (now < known.notBeforeMs || now > known.notAfterMs) throw statusError.unauthorized()

@@ -3,6 +3,8 @@
  * for their answers. Few run at a time, those of each space and cluster one after the other, and none for ever.
  */
 import { randomUUID } from 'node:crypto'
+import { Counts } from '../../apimachinery/counts.ts'
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { type Clock, pause } from '../../client/clock.ts'
 import {
   LIVE_PACE_MS,
@@ -37,14 +39,14 @@ const STAYS = new AbortController().signal
 export class LiveQuestions implements LiveAsker {
   readonly #deps: LiveQuestionsDeps
   /** Streams of syncers, by mailbox. */
-  readonly #streams = new Map<string, Set<{ readonly send: Send }>>()
+  readonly #streams = new MapOfSets<{ readonly send: Send }>()
   readonly #waiting = new Map<string, Waiting>()
   /** When a space may ask a cluster next. Those that may now are forgotten. */
   readonly #next = new Map<string, number>()
   /** With those that wait for their turn. */
   #under = 0
   /** The same by tenant. */
-  readonly #underTenant = new Map<string, number>()
+  readonly #underTenant = new Counts()
 
   constructor(deps: LiveQuestionsDeps) {
     this.#deps = deps
@@ -53,13 +55,10 @@ export class LiveQuestions implements LiveAsker {
   /** A stream of a mailbox begins; what is answered is to be called at its end. */
   reading(mailbox: string, user: UserInfo, send: Send): () => void {
     if (!isSyncerOf(user, this.#deps.tree)) return () => {}
-    const streams = this.#streams.get(mailbox) ?? new Set()
     const one = { send }
-    this.#streams.set(mailbox, streams.add(one))
+    this.#streams.add(mailbox, one)
     return () => {
-      streams.delete(one)
-      if (streams.size > 0 || this.#streams.get(mailbox) !== streams) return
-      this.#streams.delete(mailbox)
+      if (!this.#streams.delete(mailbox, one) || this.#streams.has(mailbox)) return
       for (const waiting of this.#waiting.values()) if (waiting.mailbox === mailbox) waiting.answer('NoSyncer')
     }
   }
@@ -72,19 +71,16 @@ export class LiveQuestions implements LiveAsker {
   ): Promise<LiveAnswer | Unanswered> {
     if (!this.#streams.has(mailbox)) return 'NoSyncer'
     const tenant = this.#deps.tree.tenantOf(space)
-    const ofTenant = this.#underTenant.get(tenant) ?? 0
-    if (this.#under >= MAX_LIVE_WAITING || ofTenant >= MAX_TENANT_WAITING) return 'TooMany'
+    if (this.#under >= MAX_LIVE_WAITING || this.#underTenant.of(tenant) >= MAX_TENANT_WAITING) return 'TooMany'
     this.#under++
-    this.#underTenant.set(tenant, ofTenant + 1)
+    this.#underTenant.add(tenant, 1)
     try {
       if (!(await this.#turn(`${space} ${mailbox}`, gone))) return 'TooMany'
       if (gone.aborted) return 'SilentSyncer'
       return this.#streams.has(mailbox) ? await this.#send(mailbox, question, gone) : 'NoSyncer'
     } finally {
       this.#under--
-      const left = this.#underTenant.get(tenant)! - 1
-      if (left > 0) this.#underTenant.set(tenant, left)
-      else this.#underTenant.delete(tenant)
+      this.#underTenant.add(tenant, -1)
     }
   }
 
@@ -107,7 +103,7 @@ export class LiveQuestions implements LiveAsker {
     this.#waiting.set(id, { mailbox, answer: resolve })
     try {
       // a resumed stream may have its former one beside it for a moment: the syncer gets the question once
-      ;[...this.#streams.get(mailbox)!].at(-1)!.send({ ...question, id })
+      ;[...this.#streams.of(mailbox)].at(-1)!.send({ ...question, id })
       return await promise
     } finally {
       cancel()

@@ -2,6 +2,8 @@
  * Where syncers' words of their clusters come in. They are handed to whoever keeps account of them in this process. Nothing is
  * stored, so that reporting costs no write.
  */
+
+import { Counts } from '../../apimachinery/counts.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Clock } from '../../client/clock.ts'
 import { agreedProtocol, type ProtocolRange } from '../../placement/desks/syncProtocol.ts'
@@ -55,7 +57,7 @@ export class OutcomeInbox implements OutcomeSource {
   /** Mailboxes that are read: how many streams each has, and the protocol of the one that was opened last. */
   readonly #readers = new Map<string, { streams: number; protocol: number }>()
   /** How many open streams a session has, by mailbox and session. */
-  readonly #streams = new Map<string, number>()
+  readonly #streams = new Counts()
   /** Ends the wait for a stream that is to come back, by the same. */
   readonly #lapses = new Map<string, () => void>()
 
@@ -115,11 +117,9 @@ export class OutcomeInbox implements OutcomeSource {
     const id = `${space}/${session}`
     this.#lapses.get(id)?.()
     this.#lapses.delete(id)
-    this.#streams.set(id, (this.#streams.get(id) ?? 0) + 1)
+    this.#streams.add(id, 1)
     return () => {
-      const count = this.#streams.get(id)! - 1
-      if (count > 0) return void this.#streams.set(id, count)
-      this.#streams.delete(id)
+      if (this.#streams.add(id, -1) > 0) return
       const lapse = this.#clock.after(RESUME_MS, () => {
         this.#lapses.delete(id)
         this.#receiver?.silent(space, session)

@@ -1,4 +1,6 @@
 /** Entrance of previews of placement. They are handed to whoever places in this process; few at a time of each space. */
+
+import { Counts } from '../../apimachinery/counts.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import {
@@ -15,8 +17,8 @@ const RETRY_SECONDS = 1
 export class PreviewInbox implements PreviewSource {
   #receiver: PreviewReceiver | undefined
   /** Under way, by space: previews, and consequences of writes. */
-  readonly #running = new Map<string, number>()
-  readonly #writing = new Map<string, number>()
+  readonly #running = new Counts()
+  readonly #writing = new Counts()
 
   deliverTo(receiver: PreviewReceiver | undefined): void {
     this.#receiver = receiver
@@ -34,7 +36,7 @@ export class PreviewInbox implements PreviewSource {
 
   async #askOf<R>({ space }: PlacementWrite, ask: (receiver: PreviewReceiver) => Promise<R>): Promise<R | undefined> {
     const receiver = this.#receiver
-    if (!receiver || (this.#writing.get(space) ?? 0) >= MAX_PREVIEWS_AT_ONCE) return undefined
+    if (!receiver || this.#writing.of(space) >= MAX_PREVIEWS_AT_ONCE) return undefined
     return await counted(this.#writing, space, () => ask(receiver))
   }
 
@@ -45,7 +47,7 @@ export class PreviewInbox implements PreviewSource {
   ): Promise<R> {
     const receiver = this.#receiver
     if (!receiver) throw new StatusError('ServiceUnavailable', 'the controller "placement" does not run here')
-    const running = this.#running.get(space) ?? 0
+    const running = this.#running.of(space)
     if (running >= MAX_PREVIEWS_AT_ONCE) {
       const message = `${running} previews of this space are under way, of at most ${MAX_PREVIEWS_AT_ONCE}; try again`
       throw new StatusError('TooManyRequests', message, { retryAfterSeconds: RETRY_SECONDS })
@@ -54,14 +56,12 @@ export class PreviewInbox implements PreviewSource {
   }
 }
 
-async function counted<R>(running: Map<string, number>, space: string, use: () => Promise<R>): Promise<R> {
-  running.set(space, (running.get(space) ?? 0) + 1)
+async function counted<R>(running: Counts, space: string, use: () => Promise<R>): Promise<R> {
+  running.add(space, 1)
   try {
     return await use()
   } finally {
-    const left = running.get(space)! - 1
-    if (left > 0) running.set(space, left)
-    else running.delete(space)
+    running.add(space, -1)
   }
 }
 

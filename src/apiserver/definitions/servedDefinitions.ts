@@ -3,6 +3,7 @@
  * answer to the CRD's author. An event costs what its own CRD costs, whatever else the space has.
  */
 import { conversionOf, NamesInUse, resourceTypesOf, shareSchemasOf } from '../../apimachinery/crd/crd.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -200,18 +201,13 @@ export class ServedDefinitions {
   }
 
   #namesOf(space: string, definition: KubeObject): NamesInUse {
-    let known = this.#spaces.get(space)
-    if (known === undefined) {
-      known = { byName: new Map(), names: new Map(), views: new ConvertedViews(() => performance.now()) }
-      this.#spaces.set(space, known)
-    }
+    const known = getOrInsert(this.#spaces, space, () => ({
+      byName: new Map(),
+      names: new Map(),
+      views: new ConvertedViews(() => performance.now()),
+    }))
     const group = isRecord(definition.spec) ? String(definition.spec.group ?? '') : ''
-    let names = known.names.get(group)
-    if (names === undefined) {
-      names = new NamesInUse()
-      known.names.set(group, names)
-    }
-    return names
+    return getOrInsert(known.names, group, () => new NamesInUse())
   }
 
   #typesOf(space: string, definition: KubeObject, acceptedNames: object): ResourceType[] {

@@ -1,6 +1,7 @@
 /** Discovery documents as bytes, made at first use and kept as long as the kinds of their space stay. */
 
 import { createHash } from 'node:crypto'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
@@ -70,8 +71,7 @@ export class DiscoveryDocuments implements KindDocuments {
 
   /** Those who ask for a document while it is made share it. */
   #keep(set: TypeSet, id: string, space: string, made: Made): Soon<KindDocument> {
-    const kept = this.#kept.get(set) ?? new Map<string, Soon<KindDocument>>()
-    this.#kept.set(set, kept)
+    const kept = getOrInsert(this.#kept, set, () => new Map())
     if (typeof made === 'string' || Buffer.isBuffer(made)) {
       const document = documentOf(made)
       kept.set(id, document)

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_GROUP_PRIORITY, GROUP_FACTS } from '../../../openapi/resourceFacts.ts'
 import { compareVersions } from '../../apimachinery/crd/versionOrder.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 
 export { compareVersions }
@@ -24,11 +25,8 @@ export interface ServedVersion {
 export function servedGroups(types: readonly ResourceType[]): ServedGroup[] {
   const groups = new Map<string, Map<string, ResourceType[]>>()
   for (const type of types) {
-    const versions = groups.get(type.group) ?? new Map<string, ResourceType[]>()
-    groups.set(type.group, versions)
-    const served = versions.get(type.version)
-    if (served === undefined) versions.set(type.version, [type])
-    else served.push(type)
+    const versions = getOrInsert(groups, type.group, () => new Map())
+    getOrInsert(versions, type.version, () => []).push(type)
   }
   const priorities = new Map(GROUP_FACTS.map(fact => [fact.group, fact.priority]))
   const priority = (group: string): number => priorities.get(group) ?? DEFAULT_GROUP_PRIORITY

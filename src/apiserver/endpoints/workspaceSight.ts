@@ -7,6 +7,7 @@
  * Requests for anything else, and those of system:masters, cost nothing.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, isRecord, isSameResource } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
@@ -173,29 +174,23 @@ interface Facts {
 const facts = new WeakMap<Stored, Facts>()
 
 function factsOf(stored: Stored): Facts {
-  let known = facts.get(stored)
-  if (known === undefined) {
+  return getOrInsert(facts, stored, () => {
     const object = decodeObject(stored)
     const { spec } = object
     const space = isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
-    known = { space, owner: ownerName({ object }) }
-    facts.set(stored, known)
-  }
-  return known
+    return { space, owner: ownerName({ object }) }
+  })
 }
 
 // Follows from the version alone, and many may ask for it.
 const ownerless = new WeakMap<Stored, Stored>()
 
 function withoutOwner(stored: Stored): Stored {
-  let without = ownerless.get(stored)
-  if (without === undefined) {
+  return getOrInsert(ownerless, stored, () => {
     const object = decodeObject(stored)
     const { [OWNER_ANNOTATION]: _, ...annotations } = object.metadata.annotations ?? {}
     object.metadata.annotations = annotations
     if (Object.keys(annotations).length === 0) delete object.metadata.annotations
-    without = versionOf(stored.key, stored.revision, encodeObject(object))
-    ownerless.set(stored, without)
-  }
-  return without
+    return versionOf(stored.key, stored.revision, encodeObject(object))
+  })
 }

@@ -4,6 +4,7 @@
  * No event is authorized by itself.
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -46,7 +47,7 @@ interface Entry {
 export class OpenAccess {
   readonly #deps: OpenAccessDeps
   /** By the spaces whose changes may end them: the one that is read, and that of the credential. */
-  readonly #entries = new Map<string, Set<Entry>>()
+  readonly #entries = new MapOfSets<Entry>()
   /** Spaces with a round that runs or rests; empty doubts: nothing changed since it began. */
   readonly #doubts = new Map<string, Doubt>()
 
@@ -58,10 +59,7 @@ export class OpenAccess {
   hold(permission: Permission, end: () => void): Held {
     const entry: Entry = { permission, refusal: undefined, isOver: false, end, cancelTimer: () => {} }
     const spaces = spacesOf(permission)
-    for (const space of spaces) {
-      const entries = this.#entries.get(space) ?? new Set()
-      this.#entries.set(space, entries.add(entry))
-    }
+    for (const space of spaces) this.#entries.add(space, entry)
     void this.#judge(entry, true)
     return {
       get refusal() {
@@ -70,10 +68,7 @@ export class OpenAccess {
       release: () => {
         entry.isOver = true
         entry.cancelTimer()
-        for (const space of spaces) {
-          const entries = this.#entries.get(space)
-          if (entries?.delete(entry) && entries.size === 0) this.#entries.delete(space)
-        }
+        for (const space of spaces) this.#entries.delete(space, entry)
       },
     }
   }
@@ -111,7 +106,7 @@ export class OpenAccess {
     this.#doubts.set(space, { credentials: false, rights: false })
     const begunMs = steadyMs(clock)
     const work = turns.begin({ owner: space })
-    for (const entry of [...(this.#entries.get(space) ?? [])]) {
+    for (const entry of [...this.#entries.of(space)]) {
       const { identity, space: read } = entry.permission
       const anew = doubt.credentials && identity.space === space
       if (!anew && !(doubt.rights && read === space)) continue

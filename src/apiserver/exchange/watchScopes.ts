@@ -1,4 +1,5 @@
 /** Signals that end watches: their space is gone, or the resource is gone from it. */
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 
 export interface WatchScope {
   /** Aborts when the space is gone. */
@@ -17,17 +18,9 @@ export class WatchScopes {
   readonly #bySpace = new Map<string, SpaceScopes>()
 
   of(space: string, group: string, resource: string): WatchScope {
-    let scopes = this.#bySpace.get(space)
-    if (scopes === undefined) {
-      scopes = { gone: new AbortController(), closing: new Map() }
-      this.#bySpace.set(space, scopes)
-    }
+    const scopes = getOrInsert(this.#bySpace, space, () => ({ gone: new AbortController(), closing: new Map() }))
     const key = `${group}/${resource}`
-    let closing = scopes.closing.get(key)
-    if (closing === undefined) {
-      closing = new AbortController()
-      scopes.closing.set(key, closing)
-    }
+    const closing = getOrInsert(scopes.closing, key, () => new AbortController())
     return { gone: scopes.gone.signal, closing: closing.signal }
   }
 

@@ -3,6 +3,7 @@
  * it persists.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 
 interface Note {
   /** Lost in a row. */
@@ -19,8 +20,7 @@ export class FailureNotes {
 
   /** Records a failure; whether it is news. */
   isNews(id: string, error: unknown): boolean {
-    const note = this.#notes.get(id) ?? { races: 0, cause: undefined }
-    this.#notes.set(id, note)
+    const note = getOrInsert(this.#notes, id, () => ({ races: 0, cause: undefined }))
     note.races = isStatusError(error, 'Conflict', 'NotFound') ? note.races + 1 : 0
     if (note.races > 0 && note.races < PATIENCE) return false
     const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error)

@@ -5,6 +5,7 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -68,16 +69,13 @@ const typeHashes = new WeakMap<ResourceType, Buffer>()
 
 /** Equal for types with equal documents, whatever objects they are. */
 export function typeHash(type: ResourceType, catalog: Catalog): Buffer {
-  let hash = typeHashes.get(type)
-  if (hash === undefined) {
+  return getOrInsert(typeHashes, type, () => {
     const { schema, custom: _, ...names } = type
     const known = schema && catalog.definitionName(schema)
-    hash = createHash('sha256')
+    return createHash('sha256')
       .update(JSON.stringify([names, known ?? schema ?? null]))
       .digest()
-    typeHashes.set(type, hash)
-  }
-  return hash
+  })
 }
 
 interface OpenApiV3Options {

@@ -1,5 +1,6 @@
 /** The kinds whose objects are answered and not stored, each with its reader. */
 
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AnswerDesk, Answerer } from '../../placement/desks/answered.ts'
@@ -21,12 +22,7 @@ export class AnsweredKinds implements AnswerDesk {
   /** @param kind one that is answered */
   readerOf(kind: GroupResource): AnsweredReader {
     const name = groupResourceName(kind)
-    let reader = this.#readers.get(name)
-    if (!reader) {
-      reader = new AnsweredReader(this.#deps)
-      this.#readers.set(name, reader)
-    }
-    return reader
+    return getOrInsert(this.#readers, name, () => new AnsweredReader(this.#deps))
   }
 }
 

@@ -2,6 +2,8 @@
  * Changes of a space's APIServices: worked out from the log of its CustomResourceDefinitions, so that a watch of them is resumed like any
  * other. Only who watches them pays for it.
  */
+
+import { Counts } from '../../apimachinery/counts.ts'
 import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Key, Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
@@ -33,22 +35,18 @@ export async function followApiServices(
   after: number,
 ): Promise<LayerFollower> {
   const bySource = new Map<string, readonly GroupVersionName[]>()
-  const sources = new Map<string, number>()
   /** How many definitions serve each; a change of none to some or back is news. */
+  const sources = new Counts()
+  const isServed = (name: string): boolean => sources.of(name) > 0
   const replace = (source: string, now: readonly GroupVersionName[]): GroupVersionName[] => {
     const before = bySource.get(source) ?? []
     const touched = new Map([...before, ...now].map(each => [nameOf(each), each]))
-    const was = new Map([...touched.keys()].map(name => [name, sources.has(name)]))
-    for (const each of before) count(nameOf(each), -1)
-    for (const each of now) count(nameOf(each), 1)
+    const was = new Map([...touched.keys()].map(name => [name, isServed(name)]))
+    for (const each of before) sources.add(nameOf(each), -1)
+    for (const each of now) sources.add(nameOf(each), 1)
     if (now.length > 0) bySource.set(source, now)
     else bySource.delete(source)
-    return [...touched].filter(([name]) => was.get(name) !== sources.has(name)).map(([, each]) => each)
-  }
-  const count = (name: string, change: number): void => {
-    const left = (sources.get(name) ?? 0) + change
-    if (left > 0) sources.set(name, left)
-    else sources.delete(name)
+    return [...touched].filter(([name]) => was.get(name) !== isServed(name)).map(([, each]) => each)
   }
   const { items } = await deps.store.list({ space, ...DEFINITIONS }, { at: after })
   for (const stored of items) replace(stored.key.name, servedBy(deps, decodeObject(stored)))
@@ -57,7 +55,7 @@ export async function followApiServices(
     changes({ type, key, stored, revision }: StoreEvent): LayerChange[] {
       const now = type === 'delete' ? [] : servedBy(deps, decodeObject(stored))
       return replace(key.name, now).map(each => ({
-        type: sources.has(nameOf(each)) ? 'ADDED' : 'DELETED',
+        type: isServed(nameOf(each)) ? 'ADDED' : 'DELETED',
         stored: deps.object(each, revision),
       }))
     },

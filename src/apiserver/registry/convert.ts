@@ -36,26 +36,25 @@ export function differsByVersion(type: { group: string; resource: string }): boo
   return DIFFERENT.has(groupResourceName({ group: storageGroup(type), resource: type.resource }))
 }
 
+/** The names of an Event's fields in the core group, and in its own. */
+const EVENT_FIELDS = [
+  ['message', 'note'],
+  ['involvedObject', 'regarding'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+] as const
+
 const CONVERSIONS: Record<string, (object: KubeObject) => void> = {
   'events v1 events.k8s.io/v1': event => {
-    rename(event, 'message', 'note')
-    rename(event, 'involvedObject', 'regarding')
-    rename(event, 'source', 'deprecatedSource')
-    rename(event, 'firstTimestamp', 'deprecatedFirstTimestamp')
-    rename(event, 'lastTimestamp', 'deprecatedLastTimestamp')
-    rename(event, 'count', 'deprecatedCount')
-    rename(event, 'reportingComponent', 'reportingController')
+    for (const [core, own] of EVENT_FIELDS) rename(event, core, own)
     // written only when they say something; the other form always has them
     for (const field of ['reportingController', 'reportingInstance']) if (event[field] === '') delete event[field]
   },
   'events events.k8s.io/v1 v1': event => {
-    rename(event, 'note', 'message')
-    rename(event, 'regarding', 'involvedObject')
-    rename(event, 'deprecatedSource', 'source')
-    rename(event, 'deprecatedFirstTimestamp', 'firstTimestamp')
-    rename(event, 'deprecatedLastTimestamp', 'lastTimestamp')
-    rename(event, 'deprecatedCount', 'count')
-    rename(event, 'reportingController', 'reportingComponent')
+    for (const [core, own] of EVENT_FIELDS) rename(event, own, core)
   },
   'horizontalpodautoscalers.autoscaling autoscaling/v2 autoscaling/v1': autoscalerToV1,
   'horizontalpodautoscalers.autoscaling autoscaling/v1 autoscaling/v2': autoscalerToV2,

@@ -4,6 +4,7 @@
  */
 import { DEFAULT_GROUP_PRIORITY, GROUP_FACTS } from '../../../openapi/resourceFacts.ts'
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Store } from '../../storage/store.ts'
@@ -21,9 +22,7 @@ export function sharedApiServices(types: TypeRegistry, since: string, store: Pic
   const made = new WeakMap<TypeSet, Map<string, KubeObject>>()
   const objectsIn = (space: string): Map<string, KubeObject> => {
     const set = types.in(space)
-    const known = made.get(set) ?? apiServices(set.types, since)
-    made.set(set, known)
-    return known
+    return getOrInsert(made, set, () => apiServices(set.types, since))
   }
   const ofBuiltin = apiServices(builtin.types, since)
   const isBuiltin = ({ group, version }: GroupVersionName): boolean => builtin.hasGroupVersion(group, version)
@@ -63,8 +62,7 @@ function partsOf(name: string): GroupVersionName {
 function apiServices(types: readonly ResourceType[], since: string): Map<string, KubeObject> {
   const versions = new Map<string, Map<string, ResourceType>>()
   for (const type of types) {
-    const group = versions.get(type.group) ?? new Map<string, ResourceType>()
-    versions.set(type.group, group)
+    const group = getOrInsert(versions, type.group, () => new Map())
     const first = group.get(type.version)
     // of custom kinds it came with the oldest definition
     if (first === undefined || createdOf(type) < createdOf(first)) group.set(type.version, type)

@@ -3,6 +3,7 @@
  * order of the store, and resumes. The log holds some names for each mailbox. Marks of before its begin are unknown.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { MarksListener, ReportedPlaces } from '../../placement/desks/reported.ts'
 import { MAX_EXCEPTIONS } from '../../placement/outcome/outcome.ts'
 import { AnsweredLog } from '../registry/answeredLog.ts'
@@ -87,12 +88,7 @@ export class MarkLog {
   }
 
   #of(mailbox: string): AnsweredLog {
-    let log = this.#logs.get(mailbox)
-    if (!log) {
-      log = new AnsweredLog(0, this.#revision, REMEMBERED)
-      this.#logs.set(mailbox, log)
-    }
-    return log
+    return getOrInsert(this.#logs, mailbox, () => new AnsweredLog(0, this.#revision, REMEMBERED))
   }
 }
 

@@ -4,6 +4,7 @@
  * most of their tenants have, so that no tenant takes a kind from the others.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -97,13 +98,10 @@ export class ReportedKinds {
       .map(type => this.#idOf(type))
       .sort()
       .join()
-    let set = this.#sets.get(id)
-    if (!set) {
+    return getOrInsert(this.#sets, id, () => {
       const builtin = base.types.filter(isReadable).map(type => this.#asReadable(type))
-      set = setOf([...builtin, ...shown])
-      this.#sets.set(id, set)
-    }
-    return set
+      return setOf([...builtin, ...shown])
+    })
   }
 
   /**
@@ -137,8 +135,7 @@ export class ReportedKinds {
     const byVersion = new Map<string, Defined[]>()
     for (const { space, clusters } of spaces) {
       for (const type of alikeIn(this.#definitions(clusters, group, resource))) {
-        const known = byVersion.get(type.version) ?? []
-        byVersion.set(type.version, known)
+        const known = getOrInsert(byVersion, type.version, () => [])
         const tenant = this.#tenantOf(space)
         const defined = known.find(each => areAlike(each.type, type))
         if (!defined) known.push({ first: space, tenants: new Set([tenant]), type })
@@ -169,21 +166,15 @@ export class ReportedKinds {
   /** Definitions with the same schema share it. */
   #numberOf(schema: Schema | undefined): number {
     if (!schema) return 0
-    let number = this.#numbers.get(schema)
-    if (number === undefined) {
-      number = ++this.#lastNumber
-      this.#numbers.set(schema, number)
-    }
-    return number
+    return getOrInsert(this.#numbers, schema, () => ++this.#lastNumber)
   }
 
   #asReadable(type: ResourceType): ResourceType {
-    let readable = this.#readable.get(type)
-    if (!readable) {
-      readable = { ...type, verbs: type.verbs.filter(verb => READS.has(verb)), subresources: [] }
-      this.#readable.set(type, readable)
-    }
-    return readable
+    return getOrInsert(this.#readable, type, () => ({
+      ...type,
+      verbs: type.verbs.filter(verb => READS.has(verb)),
+      subresources: [],
+    }))
   }
 }
 

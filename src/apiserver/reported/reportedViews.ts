@@ -4,6 +4,7 @@
  * endpoints are those of all spaces, over other kinds and another reader.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { age } from '../../kinds/printers/duration.ts'
@@ -153,8 +154,7 @@ export class ReportedViews implements ReportedDesk {
   }
 
   async #whileUsed(view: string, types: TypeSet, serve: () => Soon<void>): Promise<void> {
-    const used = this.#across.get(view) ?? { types, requests: 0 }
-    this.#across.set(view, used)
+    const used = getOrInsert(this.#across, view, () => ({ types, requests: 0 }))
     used.requests++
     try {
       await serve()
@@ -251,9 +251,7 @@ export class ReportedViews implements ReportedDesk {
   }
 
   #numberOf(set: TypeSet): number {
-    const number = this.#numbers.get(set) ?? ++this.#lastNumber
-    this.#numbers.set(set, number)
-    return number
+    return getOrInsert(this.#numbers, set, () => ++this.#lastNumber)
   }
 }
 

@@ -2,6 +2,7 @@
  * Content of spaces, counted: each by itself, and with all that is below it. A write costs a step for each space above its own; nothing is
  * ever added up anew. Spaces that stand nowhere in the tree (yet, or any more) are counted by themselves.
  */
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 export interface Use {
   readonly objects: number
   readonly bytes: number
@@ -91,12 +92,14 @@ export class SpaceUse {
   }
 
   #node(space: string): Node {
-    let node = this.#nodes.get(space)
-    if (node === undefined) {
-      node = { id: space, above: undefined, own: zero(), all: zero(), placed: false, below: 0 }
-      this.#nodes.set(space, node)
-    }
-    return node
+    return getOrInsert(this.#nodes, space, () => ({
+      id: space,
+      above: undefined,
+      own: zero(),
+      all: zero(),
+      placed: false,
+      below: 0,
+    }))
   }
 
   /** Forgets a space that is nowhere and holds nothing. */

@@ -2,6 +2,8 @@
  * The tree of spaces in memory: path to id and back, and which of them end. A projection of the Workspaces; the Workspace in
  * the parent is the truth, this is its index.
  */
+
+import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { budgetOf, type SpaceBudget } from '../../placement/spaces/spaceBudget.ts'
 import { type SpaceType, spaceType, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
@@ -36,10 +38,10 @@ type Listener = (id: string) => void
 
 export class SpaceTree {
   readonly #byId = new Map<string, Entry>()
-  /** By parent and name. No empty maps inside. */
-  readonly #children = new Map<string, Map<string, Child>>()
+  /** By parent and name. */
+  readonly #children = new MapOfMaps<Child>()
   /** Workspaces whose parent is not there, by parent and name. */
-  readonly #outside = new Map<string, Map<string, Place>>()
+  readonly #outside = new MapOfMaps<Place>()
   readonly #onKnown = new Set<Listener>()
   readonly #onGone = new Set<Listener>()
   readonly #onTyped = new Set<Listener>()
@@ -116,15 +118,14 @@ export class SpaceTree {
   }
 
   children(id: string): readonly Space[] {
-    return [...(this.#children.get(id)?.values() ?? [])]
+    return [...this.#children.of(id).values()]
   }
 
   /** The space itself and all below it, each behind the one that it is in; none when there is no such space. */
   below(id: string): Space[] {
     const first = this.#byId.get(id)
     const found: Space[] = first === undefined ? [] : [first]
-    for (const { id: parent } of found)
-      for (const child of this.#children.get(parent)?.values() ?? []) found.push(child)
+    for (const { id: parent } of found) for (const child of this.#children.of(parent).values()) found.push(child)
     return found
   }
 
@@ -136,7 +137,7 @@ export class SpaceTree {
     let space: Space | undefined = this.#byId.get(first)
     if (space === undefined) return { found: false, ancestor: undefined }
     for (const name of names) {
-      const child: Space | undefined = this.#children.get(space.id)?.get(name)
+      const child: Space | undefined = this.#children.get(space.id, name)
       if (child === undefined) return { found: false, ancestor: space }
       space = child
     }
@@ -144,16 +145,16 @@ export class SpaceTree {
   }
 
   #reset(items: Iterable<Stored>): void {
-    const places = new Map<string, Map<string, Place>>()
+    const places: [parent: string, place: Place][] = []
     for (const stored of items) {
       const { space, name } = stored.key
       const place = placeOf(stored, glanceAt) ?? this.#child(space, name)
-      if (place !== undefined && place.id !== '') into(places, space, place)
+      if (place !== undefined && place.id !== '') places.push([space, place])
     }
     const before = new Map([...this.#byId.values()].map(({ id, type }) => [id, type]))
     for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
     this.#byId.set(ROOT, { ...TOP, deleting: false })
-    for (const [parent, named] of places) this.#outside.set(parent, named)
+    for (const [parent, place] of places) this.#outside.set(parent, place.name, place)
     this.#takeIn(ROOT)
     for (const { id, type } of this.#byId.values()) {
       const was = before.get(id)
@@ -169,7 +170,7 @@ export class SpaceTree {
     const place = type === 'put' ? placeOf(stored, lookAt) : GONE
     // whoever follows Workspaces to work for them tells of it; here it stays what it was
     if (place === undefined) return
-    outOf(this.#outside, key.space, key.name)
+    this.#outside.delete(key.space, key.name)
     if (known?.id === place.id) {
       known.deleting = place.deleting
       known.budget = place.budget
@@ -179,13 +180,13 @@ export class SpaceTree {
     } else {
       if (known !== undefined) this.#remove(known)
       if (place.id === '') return
-      into(this.#outside, key.space, place)
+      this.#outside.set(key.space, place.name, place)
       if (this.#byId.has(key.space)) this.#takeIn(key.space, id => this.#notify(this.#onKnown, id))
     }
   }
 
   #child(parent: string, name: string): Child | undefined {
-    return this.#children.get(parent)?.get(name)
+    return this.#children.get(parent, name)
   }
 
   /** Gives their places to those who waited for this parent, and to those who waited for them. */
@@ -194,14 +195,12 @@ export class SpaceTree {
     const parents = [first]
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
       const { path } = this.#byId.get(parent)!
-      const waiting = this.#outside.get(parent)
-      this.#outside.delete(parent)
-      for (const { id, name, type, budget, deleting } of waiting?.values() ?? []) {
+      for (const { id, name, type, budget, deleting } of this.#outside.deleteAll(parent).values()) {
         // nobody takes the place of another space
         if (this.#byId.has(id)) continue
         const entry: Child = { id, name, parent, path: `${path}:${name}`, type, budget, deleting }
         this.#byId.set(id, entry)
-        into(this.#children, parent, entry)
+        this.#children.set(parent, name, entry)
         each(id)
         parents.push(id)
       }
@@ -213,8 +212,8 @@ export class SpaceTree {
     for (const { id, name, parent } of this.below(first.id).reverse()) {
       const child = this.#child(parent!, name)!
       this.#byId.delete(id)
-      outOf(this.#children, parent!, name)
-      if (child !== first) into(this.#outside, parent!, child)
+      this.#children.delete(parent!, name)
+      if (child !== first) this.#outside.set(parent!, name, child)
       this.#notify(this.#onGone, id)
     }
   }
@@ -242,14 +241,4 @@ function placeOf(stored: Stored, read: (stored: Stored) => WorkspaceGlance): Pla
   } catch {
     return undefined
   }
-}
-
-function into<T extends { name: string }>(map: Map<string, Map<string, T>>, parent: string, value: T): void {
-  const named = map.get(parent) ?? new Map<string, T>()
-  map.set(parent, named.set(value.name, value))
-}
-
-function outOf(map: Map<string, Map<string, unknown>>, parent: string, name: string): void {
-  const named = map.get(parent)
-  if (named?.delete(name) && named.size === 0) map.delete(parent)
 }

@@ -3,6 +3,7 @@
  * of kinds.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { type DocumentName, idOf, type KindDocument, type KindDocuments } from '../discovery/kindDocuments.ts'
@@ -52,8 +53,7 @@ export class ForwardedDocuments implements KindDocuments {
   get(space: string, name: DocumentName): Soon<Answer> {
     // what the main thread answers is of these kinds or newer ones: it had them first
     const set = this.#deps.types.in(space)
-    const known = this.#known.get(set) ?? new Map<string, string | Promise<Answer>>()
-    this.#known.set(set, known)
+    const known = getOrInsert(this.#known, set, () => new Map())
     const id = idOf(name)
     const hash = known.get(id)
     if (hash instanceof Promise) return hash

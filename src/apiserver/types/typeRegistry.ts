@@ -3,6 +3,10 @@
  * space's CustomResourceDefinitions. All spaces together serve those kinds that no two of them define otherwise. A space without CRDs has no
  * overlay and costs nothing here. A changed CRD costs its own size, however many others the space has.
  */
+
+import { Counts } from '../../apimachinery/counts.ts'
+import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type SpaceType, serves, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
@@ -34,7 +38,7 @@ export class TypeRegistry {
   #across: AcrossSpaces | undefined
   readonly #listeners = new Set<TypeListener>()
   /** Resources that a webhook converts, by the spaces where it does. No empty sets. */
-  readonly #converted = new Map<string, Set<string>>()
+  readonly #converted = new MapOfSets<string>()
 
   constructor(builtin: readonly ResourceType[], typeOf: (space: string) => SpaceType = () => UNIVERSAL) {
     this.#all = setOf(builtin)
@@ -102,12 +106,9 @@ export class TypeRegistry {
 
   #baseOf(type: SpaceType): TypeSet {
     if (type.serves === undefined) return this.#all
-    let base = this.#bases.get(type)
-    if (base === undefined) {
-      base = setOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind)))
-      this.#bases.set(type, base)
-    }
-    return base
+    return getOrInsert(this.#bases, type, () =>
+      setOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind))),
+    )
   }
 
   forgetSpace(space: string): void {
@@ -118,9 +119,8 @@ export class TypeRegistry {
   }
 
   #noteConverted(space: string, definition: string, converts: boolean): void {
-    const spaces = this.#converted.get(definition)
-    if (converts) this.#converted.set(definition, (spaces ?? new Set()).add(space))
-    else if (spaces?.delete(space) && spaces.size === 0) this.#converted.delete(definition)
+    if (converts) this.#converted.add(definition, space)
+    else this.#converted.delete(definition, space)
   }
 
   /** Calls back after each change of a resource's definition. Returns the way to stop. */
@@ -142,7 +142,7 @@ class Index {
   readonly #byName = new Map<string, ResourceType>()
   readonly #byResource = new Map<string, readonly ResourceType[]>()
   /** How many types each group version has. */
-  readonly #groupVersions = new Map<string, number>()
+  readonly #groupVersions = new Counts()
 
   get isEmpty(): boolean {
     return this.#byResource.size === 0
@@ -170,7 +170,7 @@ class Index {
   }
 
   hasGroupVersion(group: string, version: string): boolean {
-    return this.#groupVersions.has(`${group}/${version}`)
+    return this.#groupVersions.of(`${group}/${version}`) > 0
   }
 
   all(): ResourceType[] {
@@ -188,10 +188,7 @@ class Index {
   }
 
   #count({ group, version }: ResourceType, change: number): void {
-    const key = `${group}/${version}`
-    const count = (this.#groupVersions.get(key) ?? 0) + change
-    if (count > 0) this.#groupVersions.set(key, count)
-    else this.#groupVersions.delete(key)
+    this.#groupVersions.add(`${group}/${version}`, change)
   }
 }
 

@@ -7,6 +7,7 @@ import { setImmediate as letOthers } from 'node:timers/promises'
 import { statusError } from '../../../apimachinery/errors.ts'
 import { type FieldError, formatFieldError } from '../../../apimachinery/fieldErrors.ts'
 import { record, records, str } from '../../../apimachinery/fields.ts'
+import { getOrInsert } from '../../../apimachinery/getOrInsert.ts'
 import { isRecord, isSameResource, type KubeObject } from '../../../apimachinery/object.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
@@ -116,12 +117,8 @@ async function judge(request: AdmissionRequest, policy: Policy, pod: object, enf
   const { context } = request
   const annotate = (key: string, value: string): void => context.annotate?.(AUDIT + key, value)
   const known = new Map<string, Violation[]>()
-  const violations = (required: LevelVersion): Violation[] => {
-    const text = levelText(required)
-    const found = known.get(text) ?? evaluate(required, pod)
-    known.set(text, found)
-    return found
-  }
+  const violations = (required: LevelVersion): Violation[] =>
+    getOrInsert(known, levelText(required), () => evaluate(required, pod))
   if (policy.errors.length > 0) annotate('error', `Failed to parse policy: ${errorsText(policy.errors)}`)
   if (enforced) annotate('enforce-policy', levelText(policy.enforce))
   const audited = violations(policy.audit)
@@ -184,9 +181,7 @@ async function warningsFor(namespace: string, all: readonly KubeObject[], requir
     if (i % PODS_AT_ONCE === 0) await letOthers()
     const reasons = reasonsText(evaluate(required, pod))
     if (reasons === '') continue
-    const found = names.get(reasons) ?? []
-    names.set(reasons, found)
-    found.push(pod.metadata.name ?? '')
+    getOrInsert(names, reasons, () => []).push(pod.metadata.name ?? '')
   }
   const level = 'new PodSecurity enforce level'
   return [

@@ -1,5 +1,6 @@
 /** Updates copies: the change of the first one shows the body that the others of its body become, see copyChange.ts. */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import { getOrInsert } from '../../../apimachinery/getOrInsert.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../../apimachinery/values.ts'
 import type { Body } from '../../../storage/body.ts'
@@ -104,9 +105,7 @@ export class CopyUpdates {
   }
 
   #keep(content: object, before: Body, shown: Shown): void {
-    const known = this.#shown.get(content) ?? new BoundedCache<Body, Shown>(KEPT_BODIES)
-    this.#shown.set(content, known)
-    known.set(before, shown)
+    getOrInsert(this.#shown, content, () => new BoundedCache(KEPT_BODIES)).set(before, shown)
   }
 
   /** Whether no admission step has a say there. Under an older schema of its kind an object may be read in another way. */
