@@ -7,10 +7,8 @@ import { num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { isStorageError } from '../../storage/store.ts'
-import { FailureNotes } from '../following/failureNotes.ts'
+import { KeyWorker } from '../following/keyWorker.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../request/logger.ts'
@@ -40,42 +38,43 @@ const CONCURRENCY = 2
 
 export class PolicyStatus {
   readonly #deps: PolicyStatusDeps
-  readonly #queue: WorkQueue<PolicyKey>
-  readonly #failures = new FailureNotes()
-  readonly #stopping = new AbortController()
+  readonly #worker: KeyWorker<PolicyKey>
   #registry: Pick<Registry, 'update'> | undefined
-  #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: PolicyStatusDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<PolicyKey>({
-      id: idOf,
-      party: ({ space }) => space,
-      turns: deps.turns,
-      clock: deps.clock,
-      random: deps.random,
-    })
+    const work = {
+      id: ({ space, name }: PolicyKey) => `${space}/${name}`,
+      party: ({ space }: PolicyKey) => space,
+      concurrency: CONCURRENCY,
+      reconcile: (key: PolicyKey) => this.#reconcile(key),
+      isEnd: (error: unknown) => isStatusError(error, 'NotFound'),
+      failed: ({ space, name }: PolicyKey, error: unknown) =>
+        deps.log.error(
+          { err: error, space, policy: name },
+          'the status of an admission policy could not be written; it is tried again',
+        ),
+    }
+    this.#worker = new KeyWorker(work, deps)
     deps.settings.onChange([POLICIES], (space, changed) => this.#look(space, changed))
   }
 
   /** Takes up what was left undone, then follows. */
   start(registry: Pick<Registry, 'update'>): void {
     this.#registry = registry
-    const { signal } = this.#stopping
-    this.#running = this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal })
+    this.#worker.start()
     for (const space of this.#deps.settings.spaces(POLICIES)) this.#look(space)
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#worker.stop()
   }
 
   #look(space: string, changed?: readonly string[]): void {
     if (this.#registry === undefined) return
     const { settings } = this.#deps
     const names = changed ?? settings.list(space, POLICIES).map(({ metadata }) => metadata.name ?? '')
-    for (const name of names) if (this.#pending({ space, name })) this.#queue.add({ space, name })
+    for (const name of names) if (this.#pending({ space, name })) this.#worker.add({ space, name })
   }
 
   /** The policy if its status speaks of an older generation, or of none. */
@@ -86,20 +85,9 @@ export class PolicyStatus {
   }
 
   async #reconcile(key: PolicyKey): Promise<void> {
-    try {
-      const policy = this.#pending(key)
-      if (policy) await this.#describe(key, policy)
-    } catch (error) {
-      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      if (!isStatusError(error, 'NotFound')) {
-        this.#note(key, error)
-        throw error
-      }
-    }
-    this.#failures.settle(idOf(key))
-  }
-
-  async #describe({ space, name }: PolicyKey, policy: KubeObject): Promise<void> {
+    const policy = this.#pending(key)
+    if (policy === undefined) return
+    const { space, name } = key
     const { checkPolicyTypes } = await import('./policyTypes.ts')
     const { generation } = policy.metadata
     const expressionWarnings = await checkPolicyTypes(policy, this.#deps.types.in(space))
@@ -107,22 +95,12 @@ export class PolicyStatus {
     await this.#write(space, name, { observedGeneration: generation, typeChecking })
   }
 
-  #note(key: PolicyKey, error: unknown): void {
-    if (!this.#failures.isNews(idOf(key), error)) return
-    const { space, name } = key
-    this.#deps.log.error(
-      { err: error, space, policy: name },
-      'the status of an admission policy could not be written; it is tried again',
-    )
-  }
-
   async #write(
     space: string,
     name: string,
     status: { observedGeneration: unknown; typeChecking: object },
   ): Promise<void> {
-    const type = this.#deps.types.in(space).find(POLICIES.group, VERSION, POLICIES.resource)
-    if (type === undefined) throw new Error('the kind ValidatingAdmissionPolicy is missing from the catalog')
+    const type = this.#deps.types.builtinIn(space, { ...POLICIES, version: VERSION })
     const change = (current: KubeObject): KubeObject => {
       // a newer generation is looked at by itself
       if (current.metadata.generation !== status.observedGeneration) return current
@@ -131,8 +109,4 @@ export class PolicyStatus {
     }
     await this.#registry!.update(systemContext(space, COMPONENT), type, '', name, change, { subresource: 'status' })
   }
-}
-
-function idOf({ space, name }: PolicyKey): string {
-  return `${space}/${name}`
 }

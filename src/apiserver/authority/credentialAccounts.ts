@@ -15,10 +15,12 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 /** A mailbox has few. */
 const PAGE = 20
 
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const
+
 export interface CredentialAccountsDeps {
   store: Pick<Store, 'list'>
   registry: Registry
-  types: Pick<TypeRegistry, 'in'>
+  types: Pick<TypeRegistry, 'builtinIn'>
   getObject: ObjectReader
   /** By which its writes are known. */
   component: string
@@ -44,7 +46,7 @@ export class CredentialAccounts {
 
   /** Those whose names begin so: others beside them, copies of workload in a mailbox, are not read. */
   async list(space: string, prefix: string): Promise<KubeObject[]> {
-    const range = { space, group: '', resource: 'secrets', namespace: SYNCER_NAMESPACE }
+    const range = { space, group: SECRETS.group, resource: SECRETS.resource, namespace: SYNCER_NAMESPACE }
     const found: KubeObject[] = []
     let after = { ...range, name: prefix }
     for (;;) {
@@ -102,8 +104,6 @@ export class CredentialAccounts {
   }
 
   #type(space: string) {
-    const type = this.#deps.types.in(space).find('', 'v1', 'secrets')
-    if (type === undefined) throw new Error('the built-in kind Secret is missing from the catalog')
-    return type
+    return this.#deps.types.builtinIn(space, SECRETS)
   }
 }

@@ -14,7 +14,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 export interface SyncerTokensDeps {
   store: Pick<Store, 'list'>
   registry: Registry
-  types: Pick<TypeRegistry, 'in'>
+  types: Pick<TypeRegistry, 'builtinIn'>
   tree: Pick<SpaceTree, 'pathOf' | 'idAt' | 'get'>
   authorizer: Authorizer
   issuer: TokenIssuer

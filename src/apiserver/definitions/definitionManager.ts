@@ -10,10 +10,9 @@ import { type CrdCondition, resourceTypesOf, storedVersionsOf } from '../../apim
 import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
-import { isStorageError, type Key, type Store } from '../../storage/store.ts'
-import { FailureNotes } from '../following/failureNotes.ts'
+import type { Key, Store } from '../../storage/store.ts'
 import type { FollowerDeps } from '../following/followLog.ts'
+import { KeyWorker } from '../following/keyWorker.ts'
 import type { Admission } from '../registry/admission.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -36,34 +35,34 @@ interface DefinitionManagerDeps extends ConversionDeps, FollowerDeps {
 
 export class DefinitionManager {
   readonly #deps: DefinitionManagerDeps
-  readonly #stopping = new AbortController()
   readonly #served: ServedDefinitions
   /** Keys of CRDs. A key is worked on by one at a time. */
-  readonly #queue: WorkQueue<Key>
-  readonly #failures = new FailureNotes()
+  readonly #worker: KeyWorker<Key>
   #registry: Registry | undefined
-  #running: Promise<void> = Promise.resolve()
 
   /** From now on what the stored CRDs define is served. */
   constructor(deps: DefinitionManagerDeps) {
-    const { guard, turns, clock, random } = deps
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({
+    const work = {
       id: idOf,
       // a CRD that waits for the finalizers of its instances takes nobody's place
       party: idOf,
-      lane: ({ space }) => ({ owner: space }),
-      guard,
-      turns,
-      clock,
-      random,
-    })
+      lane: ({ space }: Key) => ({ owner: space }),
+      concurrency: CONCURRENCY,
+      reconcile: (key: Key) => this.#reconcile(key),
+      failed: (key: Key, error: unknown) =>
+        deps.log.error(
+          { err: error, space: key.space, definition: key.name },
+          'a custom resource definition could not be brought to its wanted state; it is tried again',
+        ),
+    }
+    this.#worker = new KeyWorker(work, deps)
     this.#served = new ServedDefinitions({
       ...deps,
-      wanting: key => this.#queue.add(key),
+      wanting: key => this.#worker.add(key),
       failed: (key, error) => {
-        this.#note(key, error)
-        this.#queue.add(key)
+        void this.#worker.note(key, error)
+        this.#worker.add(key)
       },
     })
   }
@@ -79,29 +78,16 @@ export class DefinitionManager {
   /** Begins to work for them. */
   start(registry: Registry): void {
     this.#registry = registry
-    const { signal } = this.#stopping
-    this.#running = this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal })
+    this.#worker.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
-  }
-
-  async #reconcile(key: Key): Promise<void> {
-    try {
-      this.#served.retry(key)
-      await this.#converge(key)
-    } catch (error) {
-      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      this.#note(key, error)
-      throw error
-    }
-    this.#failures.settle(idOf(key))
+  stop(): Promise<void> {
+    return this.#worker.stop()
   }
 
   /** Brings status and instances of one CRD to where its newest state wants them. */
-  async #converge(key: Key): Promise<void> {
+  async #reconcile(key: Key): Promise<void> {
+    this.#served.retry(key)
     const { space, name } = key
     const stored = await this.#deps.store.get(key)
     const judged = stored && this.#served.verdictOn(stored)
@@ -110,14 +96,6 @@ export class DefinitionManager {
     const work = workFor(definition, verdict)
     if (work === 'status') await this.#writeStatus(space, name, verdict)
     if (work === 'cleanUp') await this.#cleanUp(space, name, definition, verdict.isEstablished)
-  }
-
-  #note(key: Key, error: unknown): void {
-    if (!this.#failures.isNews(idOf(key), error)) return
-    this.#deps.log.error(
-      { err: error, space: key.space, definition: key.name },
-      'a custom resource definition could not be brought to its wanted state; it is tried again',
-    )
   }
 
   #writeStatus(
@@ -145,7 +123,7 @@ export class DefinitionManager {
     if (wasEstablished && !this.#served.isShadowed(definition)) {
       await terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress')
       const type = resourceTypesOf(definition)[0]
-      const { signal } = this.#stopping
+      const { signal } = this.#worker
       if (type) await deleteInstances(this.#registry!.deps, { space, type, component: COMPONENT }, signal)
       if (signal.aborted) return
       await terminating('False', 'InstanceDeletionCompleted', 'removed all instances')
@@ -166,8 +144,7 @@ export class DefinitionManager {
     subresource: string,
     change: (object: KubeObject) => KubeObject,
   ): Promise<void> {
-    const type = this.#deps.types.in(space).find(CRDS.group, CRDS.version, CRDS.resource)
-    if (type === undefined) throw new Error('the kind CustomResourceDefinition is missing from the catalog')
+    const type = this.#deps.types.builtinIn(space, CRDS)
     await this.#registry!.update(systemContext(space, COMPONENT), type, '', name, change, { subresource })
   }
 }

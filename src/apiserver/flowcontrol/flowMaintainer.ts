@@ -12,10 +12,9 @@ import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
-import { isStorageError, type Key, type Store } from '../../storage/store.ts'
-import { FailureNotes } from '../following/failureNotes.ts'
+import type { Key, Store } from '../../storage/store.ts'
 import { type FollowerDeps, followLog } from '../following/followLog.ts'
+import { KeyWorker } from '../following/keyWorker.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -46,28 +45,23 @@ interface Builtin {
   readonly mandatory: boolean
 }
 
-/** As people read it. */
-function idOf({ space, resource, name }: Key): string {
-  return `${space} ${resource} ${name}`
-}
-
 export class FlowMaintainer {
   readonly #deps: FlowMaintainerDeps
   readonly #builtins: ReadonlyMap<string, Builtin>
-  readonly #stopping = new AbortController()
-  readonly #queue: WorkQueue<Key>
-  readonly #failures = new FailureNotes()
-  #running: Promise<unknown> = Promise.resolve()
+  readonly #worker: KeyWorker<Key>
 
   constructor(deps: FlowMaintainerDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({
-      id: idOf,
-      guard: deps.guard,
-      turns: deps.turns,
-      clock: deps.clock,
-      random: deps.random,
-    })
+    const work = {
+      id: ({ space, resource, name }: Key) => `${space} ${resource} ${name}`,
+      concurrency: 32,
+      reconcile: (key: Key) => this.#reconcile(key),
+      // Somebody else was faster; the log tells what they did.
+      isEnd: (error: unknown) => isStatusError(error, 'AlreadyExists', 'NotFound'),
+      failed: ({ resource, name }: Key, error: unknown) =>
+        deps.log.warn({ err: error, resource, name }, 'flow control could not be brought to its wanted state'),
+    }
+    this.#worker = new KeyWorker(work, deps)
     const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
       objects.map((object): [string, Builtin] => {
         const name = object.metadata.name ?? ''
@@ -81,59 +75,37 @@ export class FlowMaintainer {
 
   /** Resolves when all is as it has to be, or has to be tried again. */
   async start(): Promise<void> {
-    const { store, root: space, log, clock, random } = this.#deps
-    const { signal } = this.#stopping
-    for (const { object } of this.#builtins.values()) this.#queue.add(this.#keyOf(object))
+    for (const { object } of this.#builtins.values()) this.#worker.add(this.#keyOf(object))
+    const note = (key: Key, error: unknown): void => void this.#worker.note(key, error)
     const follow = (resource: GroupResource) =>
       followLog(
         {
-          store,
-          log,
-          clock,
-          random,
-          range: { space, ...resource },
+          ...this.#deps,
+          range: { space: this.#deps.root, ...resource },
           what: resource.resource,
           wants: () => true,
-          add: key => void this.#changed(key).catch(error => this.#note(key, error)),
-          note: (key, error) => this.#note(key, error),
+          add: key => void this.#changed(key).catch(error => note(key, error)),
+          note,
         },
-        signal,
+        this.#worker.signal,
       )
-    this.#running = Promise.all([
-      this.#queue.run(key => this.#reconcile(key), { signal, concurrency: 32 }),
-      follow(FLOW_SCHEMAS),
-      follow(PRIORITY_LEVELS),
-    ])
-    await this.#queue.idle()
+    this.#worker.start(follow(FLOW_SCHEMAS), follow(PRIORITY_LEVELS))
+    await this.#worker.idle()
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#worker.stop()
   }
 
   /** Schemas tell about their levels. */
   async #changed(key: Key): Promise<void> {
-    this.#queue.add(key)
+    this.#worker.add(key)
     if (key.resource !== PRIORITY_LEVELS.resource) return
     const { items } = await this.#deps.store.list({ space: key.space, ...FLOW_SCHEMAS })
-    for (const stored of items) this.#queue.add(stored.key)
+    for (const stored of items) this.#worker.add(stored.key)
   }
 
   async #reconcile(key: Key): Promise<void> {
-    try {
-      await this.#converge(key)
-    } catch (error) {
-      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      // Somebody else was faster; the log tells what they did.
-      if (isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound')) return
-      this.#note(key, error)
-      throw error
-    }
-    this.#failures.settle(keyText(key))
-  }
-
-  async #converge(key: Key): Promise<void> {
     const { store, registry, types, root } = this.#deps
     const type = types.in(root).find(FLOW_GROUP, 'v1', key.resource)
     if (type === undefined) return
@@ -169,12 +141,6 @@ export class FlowMaintainer {
       return current
     }
     await registry.update(context, type, '', name, change, { subresource: 'status' })
-  }
-
-  #note(key: Key, error: unknown): void {
-    if (this.#stopping.signal.aborted || !this.#failures.isNews(keyText(key), error)) return
-    const { resource, name } = key
-    this.#deps.log.warn({ err: error, resource, name }, 'flow control could not be brought to its wanted state')
   }
 
   #keyOf({ kind, metadata }: KubeObject): Key {

@@ -10,14 +10,12 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
 import { NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'
-import { keyText } from '../../storage/keys.ts'
-import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
+import type { Key, Range, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { unverifiedClaims } from '../auth/jwtClaims.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
-import { FailureNotes } from '../following/failureNotes.ts'
 import { type FollowerDeps, followLog } from '../following/followLog.ts'
+import { KeyWorker } from '../following/keyWorker.ts'
 import { deleteObject } from '../operations/remove.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
@@ -41,60 +39,48 @@ const COMPONENT = 'token-secrets'
 const SECRETS = { group: '', resource: 'secrets' } as const
 const ACCOUNTS = { group: '', resource: 'serviceaccounts' } as const
 
-/** As people read it. */
-function idOf({ space, resource, namespace, name }: Key): string {
-  return `${space} ${resource} ${namespace}/${name}`
-}
-
 export class TokenSecrets {
   readonly #deps: TokenSecretsDeps
-  readonly #stopping = new AbortController()
   /** Keys of Secrets, and of ServiceAccounts that are gone or begin to act. */
-  readonly #queue: WorkQueue<Key>
-  readonly #failures = new FailureNotes()
-  #running: Promise<unknown> = Promise.resolve()
+  readonly #worker: KeyWorker<Key>
   #caPem: string
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({
-      id: idOf,
-      party: ({ space }) => space,
-      guard: deps.guard,
-      turns: deps.turns,
-      clock: deps.clock,
-      random: deps.random,
-    })
+    const work = {
+      id: ({ space, resource, namespace, name }: Key) => `${space} ${resource} ${namespace}/${name}`,
+      party: ({ space }: Key) => space,
+      reconcile: (key: Key) => this.#reconcile(key),
+      failed: ({ space, resource, namespace, name }: Key, error: unknown) =>
+        deps.log.warn(
+          { err: error, space, resource, namespace, name },
+          'a ServiceAccount token Secret could not be brought to its wanted state; it is tried again',
+        ),
+    }
+    this.#worker = new KeyWorker(work, deps)
     this.#caPem = deps.caPem
   }
 
   /** Catches up with what happened while the server was down, in the background, then follows the log. */
   start(): void {
-    const { store, nature, log } = this.#deps
-    const { signal } = this.#stopping
+    const { store, nature } = this.#deps
     // No deletion is missed, however long a watch is away.
     store.project(ACCOUNTS, {
       reset() {},
       apply: ({ type, key, stored }) => {
         const begins = (): boolean => nature.isDescribed(key.space, ACCOUNTS) && stored.bytes.includes(NATURED_LABEL)
-        if (type === 'delete' || begins()) this.#queue.add(key)
+        if (type === 'delete' || begins()) this.#worker.add(key)
       },
     })
     const following = {
-      store,
-      log,
-      clock: this.#deps.clock,
-      random: this.#deps.random,
+      ...this.#deps,
       range: SECRETS,
       what: 'Secrets',
       wants: ({ type, stored }: Pick<StoreEvent, 'type' | 'stored'>) => type === 'put' && holdsToken(stored),
-      add: (key: Key) => this.#queue.add(key),
-      note: (key: Key, error: unknown) => this.#note(key, error),
+      add: (key: Key) => this.#worker.add(key),
+      note: (key: Key, error: unknown) => void this.#worker.note(key, error),
     }
-    this.#running = Promise.all([
-      followLog(following, signal),
-      this.#queue.run(key => this.#reconcile(key), { signal }),
-    ])
+    this.#worker.start(followLog(following, this.#worker.signal))
   }
 
   /** Every Secret is given this authority instead. Resolves when those that are there have it, or have to be tried again. */
@@ -102,30 +88,22 @@ export class TokenSecrets {
     if (caPem === this.#caPem) return
     this.#caPem = caPem
     await this.#wantAll(SECRETS)
-    await this.#queue.idle()
+    await this.#worker.idle()
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#worker.stop()
   }
 
   async #wantAll(range: Range): Promise<void> {
     const { items } = await this.#deps.store.list(range)
-    for (const stored of items) if (holdsToken(stored)) this.#queue.add(stored.key)
+    for (const stored of items) if (holdsToken(stored)) this.#worker.add(stored.key)
   }
 
   async #reconcile(key: Key): Promise<void> {
     const { space, resource, namespace } = key
-    try {
-      if (resource === SECRETS.resource) await this.#converge(key)
-      else await this.#wantAll({ space, ...SECRETS, namespace })
-    } catch (error) {
-      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      this.#note(key, error)
-      throw error
-    }
-    this.#failures.settle(keyText(key))
+    if (resource === SECRETS.resource) await this.#converge(key)
+    else await this.#wantAll({ space, ...SECRETS, namespace })
   }
 
   /** Whether a token was made by a server like this one for an account of a space. */
@@ -150,15 +128,6 @@ export class TokenSecrets {
       if (this.#isTokenOf(key.space, token)) current.data = rest
       return current
     })
-  }
-
-  #note(key: Key, error: unknown): void {
-    if (!this.#failures.isNews(keyText(key), error)) return
-    const { space, resource, namespace, name } = key
-    this.#deps.log.warn(
-      { err: error, space, resource, namespace, name },
-      'a ServiceAccount token Secret could not be brought to its wanted state; it is tried again',
-    )
   }
 
   /** Brings one Secret to its wanted state. */

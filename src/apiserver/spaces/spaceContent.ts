@@ -2,8 +2,7 @@
 
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
-import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { unlessThere } from '../../client/unlessGone.ts'
 import { FIRST_NAMESPACES, OWNER_BINDING } from '../../placement/spaces/firstContent.ts'
@@ -31,13 +30,11 @@ export const COMPONENT = 'spaces'
 const PURGE_BATCH = 500
 /** Users whose bindings are kept. */
 const OWNERS = 100
-const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
+const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' } as const
 /** The very same in every space. */
 const INITIAL_NAMESPACES: readonly KubeObject[] = FIRST_NAMESPACES.map(name => {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 })
-
-type KindName = readonly [group: string, version: string, resource: string]
 
 export class SpaceContent {
   readonly #deps: SpaceContentDeps
@@ -61,14 +58,16 @@ export class SpaceContent {
     const path = this.#deps.tree.pathOf(space) ?? space
     const store = space === ROOT ? undefined : await this.#storeId()
     const annotations = { [PATH_ANNOTATION]: path, ...(store && { [STORE_ANNOTATION]: store }) }
-    const { group, version, resource } = LOGICAL_CLUSTERS
-    await this.#ensure(space, [group, version, resource], {
+    const { registry, types, externalUrl } = this.#deps
+    const object = {
       apiVersion: apiVersionOf(LOGICAL_CLUSTERS),
       kind: 'LogicalCluster',
       metadata: { name: 'cluster', annotations },
       spec: {},
-      status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
-    })
+      status: { phase: 'Ready', URL: `${externalUrl()}/clusters/${space}` },
+    }
+    const type = types.builtinIn(space, LOGICAL_CLUSTERS)
+    await unlessThere(registry.create(systemContext(space, COMPONENT), type, '', object))
   }
 
   /** Content without a mention of its space. */
@@ -107,10 +106,10 @@ export class SpaceContent {
 
   /** One wait for the disk, once the first space has shown their bodies. */
   async #ensureShared(space: string, objects: readonly KubeObject[]): Promise<void> {
-    const { registry } = this.#deps
+    const { registry, types } = this.#deps
     const context = systemContext(space, COMPONENT)
     const wanted = objects.map(object => {
-      const type = this.#kind(space, object.kind === 'Namespace' ? ['', 'v1', 'namespaces'] : BINDINGS)
+      const type = types.builtinIn(space, object.kind === 'Namespace' ? NAMESPACES : BINDINGS)
       return { context, type, namespace: '', object }
     })
     const made = await registry.copies.create(wanted)
@@ -120,17 +119,6 @@ export class SpaceContent {
         unlessThere(registry.create(context, type, '', cloneJson(object), { isShared: true })),
       ),
     )
-  }
-
-  async #ensure(space: string, kind: KindName, object: KubeObject): Promise<void> {
-    const type = this.#kind(space, kind)
-    await unlessThere(this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object))
-  }
-
-  #kind(space: string, [group, version, resource]: KindName): ResourceType {
-    const type = this.#deps.types.in(space).find(group, version, resource)
-    if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
-    return type
   }
 
   async #deleteAll(range: Range, signal: AbortSignal): Promise<void> {

@@ -6,12 +6,10 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Clock } from '../../client/clock.ts'
-import { WorkQueue } from '../../client/workqueue.ts'
 import { mentions } from '../../storage/sharedStored.ts'
-import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
-import { FailureNotes } from '../following/failureNotes.ts'
+import type { Key, StoreEvent } from '../../storage/store.ts'
 import { type FollowerDeps, followLog } from '../following/followLog.ts'
+import { KeyWorker } from '../following/keyWorker.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import { COMPONENT, SpaceContent, type SpaceContentDeps } from './spaceContent.ts'
@@ -29,69 +27,49 @@ const CONCURRENCY = 1000
 
 export class SpaceManager {
   readonly #deps: SpaceManagerDeps
-  readonly #clock: Clock
   readonly #content: SpaceContent
   /** Keys of Workspaces. A key is worked on by one at a time, and each work reads the state anew. */
-  readonly #queue: WorkQueue<Key>
-  readonly #failures = new FailureNotes()
-  readonly #stopping = new AbortController()
-  #running: Promise<unknown> = Promise.resolve()
+  readonly #worker: KeyWorker<Key>
 
   constructor(deps: SpaceManagerDeps) {
-    const { clock, random } = deps
     this.#deps = deps
-    this.#clock = clock
     this.#content = new SpaceContent(deps)
-    this.#queue = new WorkQueue<Key>({
+    const work = {
       id: idOf,
       // a large space that is emptied takes nobody's place
       party: idOf,
-      lane: ({ space }) => ({ owner: space }),
-      guard: deps.guard,
-      turns: deps.turns,
-      clock,
-      random,
-    })
+      lane: ({ space }: Key) => ({ owner: space }),
+      concurrency: CONCURRENCY,
+      reconcile: (key: Key) => this.#reconcile(key),
+      failed: (key: Key, error: unknown) => this.#failed(key, error),
+      healed: (key: Key) => this.#healed(key),
+    }
+    this.#worker = new KeyWorker(work, deps)
   }
 
   /** Makes the root space, and starts to follow the log. Unfinished work of an earlier run is taken up. */
   async start(): Promise<void> {
     await this.#content.fill(ROOT, undefined)
-    const { signal } = this.#stopping
     const following = {
       ...this.#deps,
       range: RANGE,
       what: 'workspaces',
       wants: asksForWork,
-      add: (key: Key) => this.#queue.add(key),
-      note: (key: Key, error: unknown) => void this.#note(key, error),
+      add: (key: Key) => this.#worker.add(key),
+      note: (key: Key, error: unknown) => void this.#worker.note(key, error),
     }
-    this.#running = Promise.all([
-      followLog(following, signal),
-      this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal }),
-    ])
+    this.#worker.start(followLog(following, this.#worker.signal))
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#worker.stop()
   }
 
   async #reconcile(key: Key): Promise<void> {
-    let view: WorkspaceView | undefined
-    let work: SpaceWork | undefined
-    try {
-      const stored = await this.#deps.store.get(key)
-      view = stored && viewOf(stored)
-      work = view && workFor(view)
-      if (view !== undefined && work !== undefined) await this.#bring(view, work)
-    } catch (error) {
-      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
-      if (this.#note(key, error, view) && view && work) await this.#report(view, work, error)
-      throw error
-    }
-    if (this.#failures.settle(idOf(key)) && view !== undefined)
-      this.#deps.log.info({ space: view.id, workspace: key.name, parent: key.space }, 'a space is as wanted again')
+    const stored = await this.#deps.store.get(key)
+    const view = stored && viewOf(stored)
+    const work = view && workFor(view)
+    if (view !== undefined && work !== undefined) await this.#bring(view, work)
   }
 
   async #bring(view: WorkspaceView, work: SpaceWork): Promise<void> {
@@ -114,7 +92,7 @@ export class SpaceManager {
   /** Removes all content of a space and of the spaces below it, then lets its Workspace go. */
   async #empty(view: WorkspaceView): Promise<void> {
     const below = this.#deps.tree.below(view.id).reverse()
-    for (const { id } of below) await this.#content.purge(id, this.#stopping.signal)
+    for (const { id } of below) await this.#content.purge(id, this.#worker.signal)
     await this.#updateWorkspace(view, '', current => {
       const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== WORKSPACE_FINALIZER)
       if (finalizers.length > 0) current.metadata.finalizers = finalizers
@@ -123,17 +101,30 @@ export class SpaceManager {
     })
   }
 
-  /** Takes a failure down; whether it was news. */
-  #note(key: Key, error: unknown, view?: WorkspaceView): boolean {
-    const isNews = this.#failures.isNews(idOf(key), error)
-    if (isNews) {
-      const space = view && { space: view.id }
-      this.#deps.log.error(
-        { err: error, ...space, workspace: key.name, parent: key.space },
-        'a space could not be brought to its wanted state; it is tried again',
-      )
+  async #failed(key: Key, error: unknown): Promise<void> {
+    const view = await this.#readableView(key)
+    this.#deps.log.error(
+      { err: error, ...(view && { space: view.id }), workspace: key.name, parent: key.space },
+      'a space could not be brought to its wanted state; it is tried again',
+    )
+    const work = view && workFor(view)
+    if (work) await this.#report(view, work, error)
+  }
+
+  async #healed(key: Key): Promise<void> {
+    const view = await this.#readableView(key)
+    if (view)
+      this.#deps.log.info({ space: view.id, workspace: key.name, parent: key.space }, 'a space is as wanted again')
+  }
+
+  /** `undefined` also where its text is the fault. */
+  async #readableView(key: Key): Promise<WorkspaceView | undefined> {
+    try {
+      const stored = await this.#deps.store.get(key)
+      return stored && viewOf(stored)
+    } catch {
+      return undefined
     }
-    return isNews
   }
 
   /** The owner looks at the Workspace; in a space that nobody can reach there is none. */
@@ -157,8 +148,7 @@ export class SpaceManager {
     subresource: string,
     change: (object: KubeObject) => KubeObject,
   ): Promise<void> {
-    const type = this.#deps.types.in(view.parent).find(WORKSPACES.group, WORKSPACES.version, WORKSPACES.resource)
-    if (type === undefined) throw new Error('the kind Workspace is missing from the catalog')
+    const type = this.#deps.types.builtinIn(view.parent, WORKSPACES)
     await this.#deps.registry.update(systemContext(view.parent, COMPONENT), type, '', view.name, change, {
       subresource,
       preconditions: { uid: view.object.metadata.uid ?? '' },
@@ -166,7 +156,7 @@ export class SpaceManager {
   }
 
   #now(): string {
-    return timestamp(new Date(this.#clock.now()))
+    return timestamp(new Date(this.#deps.clock.now()))
   }
 }
 

@@ -7,7 +7,7 @@
 import { Counts } from '../../apimachinery/counts.ts'
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
-import { groupResourceName } from '../../apimachinery/object.ts'
+import { type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type SpaceType, serves, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
 import { alikeIn, type Definition } from './definedAlike.ts'
@@ -109,6 +109,13 @@ export class TypeRegistry {
     return getOrInsert(this.#bases, type, () =>
       setOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind))),
     )
+  }
+
+  /** A kind of the server's own that the space has. @throws Error where it has not */
+  builtinIn(space: string, { group, version, resource }: GroupVersionResource): ResourceType {
+    const type = this.in(space).find(group, version, resource)
+    if (type === undefined) throw new Error(`the built-in kind ${resource} is missing from the catalog`)
+    return type
   }
 
   forgetSpace(space: string): void {
