@@ -17,9 +17,7 @@ import { SOCKETS } from './connections/sharedPort.ts'
 import { strangerLimits } from './connections/strangerLimits.ts'
 import { Strangers } from './connections/strangers.ts'
 import type { TlsKeys } from './connections/tls.ts'
-import { DiscoveryDocuments } from './discovery/discoveryDocuments.ts'
-import { discoveryPaths } from './discovery/discoveryPaths.ts'
-import { type KindDocuments, kindDocuments } from './discovery/kindDocuments.ts'
+import type { KindDocuments } from './discovery/kindDocuments.ts'
 import { routes } from './endpoints/dispatch.ts'
 import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
@@ -41,8 +39,8 @@ import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/reque
 import type { Road } from './http/road.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { storeMetrics } from './metrics/storeMetrics.ts'
-import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
-import { openApiPaths } from './openapi/routes.ts'
+import { documentPaths, documentsOf } from './openapi/documentPaths.ts'
+import { OpenApiDocuments } from './openapi/documents.ts'
 import { metricsPath } from './pages/metricsPath.ts'
 import { budgetPath, openIdPaths } from './pages/spacePaths.ts'
 import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
@@ -97,18 +95,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { types, protobuf, work, threads, draining } = services
   const address = (): string => url().slice('https://'.length)
   const openApi = new OpenApiDocuments(catalog, work)
-  const documents =
-    deps.documents ??
-    kindDocuments(
-      new DiscoveryDocuments({
-        types,
-        protobuf,
-        work,
-        address,
-        paths: space => paths.listed(space),
-      }),
-      openApiOf(types, openApi),
-    )
+  const ofKinds = { types, protobuf, work, address, openApi, paths: (space: string) => paths.listed(space) }
+  const documents = deps.documents ?? documentsOf(ofKinds)
   const version = (): ReturnType<typeof versionInfo> => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD)
   const budget = (space: string, isAbandoned: () => boolean): Promise<string> =>
     budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned }))
@@ -126,8 +114,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     metricsPath(metrics),
     ...zPages({ settings: options.settings ?? {}, startedMs: Date.now(), version }),
     ...openIdPaths(issuer),
-    ...discoveryPaths({ types, documents }),
-    ...openApiPaths({ documents, work }),
+    ...documentPaths(ofKinds, documents),
     ...(options.spaces ? [budgetPath(budget)] : []),
     restorationPath(assembly.epochs),
     backupPath({

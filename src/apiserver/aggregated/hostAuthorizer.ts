@@ -5,15 +5,13 @@
  */
 import { hash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { StatusError } from '../../apimachinery/errors.ts'
-import { messageOf } from '../../apimachinery/messageOf.ts'
-import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, steadyMs } from '../../client/clock.ts'
+import { steadyMs } from '../../client/clock.ts'
 import type { Forwarded, HostRules } from '../access/forwarded.ts'
 import type { Decision } from '../auth/types.ts'
 import { nameAware } from '../request/requestInfo.ts'
+import { type HostReviewDeps, hostReview, unanswered } from './hostReview.ts'
 
 const REVIEWS: GroupVersionResource = {
   group: 'authorization.k8s.io',
@@ -26,24 +24,16 @@ const ALLOWED: Decision = { allowed: true, reason: '' }
 export const REMEMBERED_MS = 10_000
 /** Answers remembered at most; the least recently used goes first. */
 export const REMEMBERED_REVIEWS = 4096
-/** The host's answer is waited for so long, its turn among others included. */
-export const REVIEW_LIMIT_MS = 10_000
-
-export interface HostAuthorizerDeps {
-  host: Pick<SpaceClient, 'create'>
-  clock: Clock
-}
-
 interface Entry {
   answer: Soon<Decision>
   expiresMs: number
 }
 
 export class HostAuthorizer implements Pick<HostRules, 'decide'> {
-  readonly #deps: HostAuthorizerDeps
+  readonly #deps: HostReviewDeps
   readonly #entries = new BoundedCache<string, Entry>(REMEMBERED_REVIEWS)
 
-  constructor(deps: HostAuthorizerDeps) {
+  constructor(deps: HostReviewDeps) {
     this.#deps = deps
   }
 
@@ -72,25 +62,11 @@ export class HostAuthorizer implements Pick<HostRules, 'decide'> {
   }
 
   async #ask(spec: object): Promise<Decision> {
-    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
-    const { host, clock } = this.#deps
-    const late = new AbortController()
-    const cancel = clock.after(REVIEW_LIMIT_MS, () => late.abort())
-    try {
-      const { status } = await host.create(REVIEWS, review as unknown as KubeObject, { signal: late.signal })
-      const { allowed, denied, reason } = (status ?? {}) as { allowed?: unknown; denied?: unknown; reason?: unknown }
-      return { allowed: allowed === true && denied !== true, reason: typeof reason === 'string' ? reason : '' }
-    } catch (error) {
-      const why = late.signal.aborted ? `no answer within ${REVIEW_LIMIT_MS / 1000} s` : messageOf(error)
-      throw new StatusError(
-        'ServiceUnavailable',
-        `the host cluster answers no SubjectAccessReview, so nothing is allowed: ${why}`,
-        { retryAfterSeconds: 1 },
-        { cause: error },
-      )
-    } finally {
-      cancel()
-    }
+    const status = await hostReview(this.#deps, REVIEWS, { kind: 'SubjectAccessReview', spec }, (why, error) =>
+      unanswered(`the host cluster answers no SubjectAccessReview, so nothing is allowed: ${why}`, error),
+    )
+    const { allowed, denied, reason } = status
+    return { allowed: allowed === true && denied !== true, reason: typeof reason === 'string' ? reason : '' }
   }
 }
 

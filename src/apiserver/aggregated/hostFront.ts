@@ -1,28 +1,18 @@
 /** A host's requests as the road meets them: the rules that judge them first, and the answers that belong to no space. */
 import type { SpaceClient } from '../../client/client.ts'
 import { systemClock } from '../../client/clock.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import type { HostRules } from '../access/forwarded.ts'
-import type { DiscoveryDocumentsDeps } from '../discovery/discoveryDocuments.ts'
-import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
-import { discoveryPaths } from '../discovery/discoveryPaths.ts'
-import { kindDocuments } from '../discovery/kindDocuments.ts'
 import type { HostEndpoint } from '../endpoints/dispatch.ts'
 import { type PathEntry, Paths } from '../http/paths.ts'
-import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
-import { openApiPaths } from '../openapi/routes.ts'
+import { type DocumentsDeps, documentPaths } from '../openapi/documentPaths.ts'
 import type { Logger } from '../request/logger.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
-import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { HostAuthorizer } from './hostAuthorizer.ts'
 import { HostKinds } from './hostKinds.ts'
 import { HostTokens } from './hostTokens.ts'
 import { type SpacesEndpointDeps, spacesEndpoint } from './spacesEndpoint.ts'
 
-export interface HostDocumentsDeps extends Pick<DiscoveryDocumentsDeps, 'protobuf' | 'address'> {
-  types: Pick<TypeRegistry, 'in'>
-  work: WorkTurns
-  openApi: OpenApiDocuments
+export interface HostDocumentsDeps extends Omit<DocumentsDeps, 'paths'> {
   /** Paths that tell of the server as a whole: probes and its version. */
   ofServer: readonly PathEntry[]
   /** Whether namespaced kinds are among those that the host sees. */
@@ -62,18 +52,10 @@ export function hostFront(deps: HostFrontDeps): HostFront {
 
 /** @param space id of the one that the host sees; `undefined` while none is known: then there are the kinds of all types of spaces */
 export function hostDocuments(
-  { types: all, protobuf, address, work, openApi, ofServer, namespaced }: HostDocumentsDeps,
+  { types: all, ofServer, namespaced, ...deps }: HostDocumentsDeps,
   space: () => string | undefined,
 ): Paths {
   const types = new HostKinds(all, space, namespaced)
-  const documents = kindDocuments(
-    new DiscoveryDocuments({ types, protobuf, work, address, paths: id => paths.listed(id) }),
-    openApiOf(types, openApi),
-  )
-  const paths: Paths = new Paths([
-    ...ofServer,
-    ...discoveryPaths({ types, documents }),
-    ...openApiPaths({ documents, work }),
-  ])
+  const paths: Paths = new Paths([...ofServer, ...documentPaths({ ...deps, types, paths: id => paths.listed(id) })])
   return paths
 }

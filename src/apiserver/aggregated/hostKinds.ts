@@ -10,7 +10,7 @@ import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
+import { type TypeRegistry, type TypeSet, typeSetOf } from '../types/typeRegistry.ts'
 
 /** APIServices of the host lead here. */
 export const HOST_GROUP_VERSIONS = [
@@ -89,12 +89,8 @@ export class HostKinds {
     const set = this.#types.in(this.#space() ?? '')
     return getOrInsert(this.#made, set, () => {
       const shown = set.types.filter(type => isHostKind(type) && (this.#isNamespaced || !type.namespaced))
-      return new Narrowed([...shown.map(asHostSees), SPACES])
+      return typeSetOf([...shown.map(asHostSees), SPACES])
     })
-  }
-
-  has(group: string, version: string, resource: string): boolean {
-    return this.in('').find(group, version, resource) !== undefined
   }
 }
 
@@ -105,25 +101,4 @@ function isHostKind({ group, version, form }: ResourceType): boolean {
 function asHostSees(type: ResourceType): ResourceType {
   const hidden = type.namespaced ? ['watch', 'delete', 'deletecollection'] : ['watch']
   return { ...type, verbs: type.verbs.filter(verb => !hidden.includes(verb)) }
-}
-
-/** A dozen kinds. */
-class Narrowed implements TypeSet {
-  readonly types: readonly ResourceType[]
-
-  constructor(types: readonly ResourceType[]) {
-    this.types = types
-  }
-
-  find(group: string, version: string, resource: string): ResourceType | undefined {
-    return this.types.find(type => type.group === group && type.version === version && type.resource === resource)
-  }
-
-  versions(group: string, resource: string): readonly ResourceType[] {
-    return this.types.filter(type => type.group === group && type.resource === resource)
-  }
-
-  hasGroupVersion(group: string, version: string): boolean {
-    return this.types.some(type => type.group === group && type.version === version)
-  }
 }

@@ -3,17 +3,14 @@
  * by its hash. A host that gives no answer allows nothing.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication
  */
-import { StatusError } from '../../apimachinery/errors.ts'
-import { messageOf } from '../../apimachinery/messageOf.ts'
-import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, steadyMs } from '../../client/clock.ts'
+import { steadyMs } from '../../client/clock.ts'
 import { type HostIdentity, unproven } from '../access/forwarded.ts'
 import type { Authentication, Authenticator, Credentials, UserInfo } from '../auth/types.ts'
 import { UnionAuthenticator } from '../auth/union.ts'
 import type { Logger } from '../request/logger.ts'
-import { REVIEW_LIMIT_MS } from './hostAuthorizer.ts'
+import { type HostReviewDeps, hostReview, unanswered } from './hostReview.ts'
 import { HostUsers } from './hostUsers.ts'
 
 const REVIEWS: GroupVersionResource = { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' }
@@ -21,10 +18,8 @@ const REVIEWS: GroupVersionResource = { group: 'authentication.k8s.io', version:
 /** Reviews under way at most. Strangers make them, and most connections to the host are for reviews of those whom it knows. */
 export const REVIEWS_AT_ONCE = 16
 
-export interface HostTokensDeps {
-  host: Pick<SpaceClient, 'create'>
+export interface HostTokensDeps extends HostReviewDeps {
   userPrefix: string
-  clock: Clock
   log: Pick<Logger, 'warn'>
 }
 
@@ -63,11 +58,11 @@ class HostReviews implements Authenticator {
   }
 
   async authenticate({ token = '' }: Credentials): Promise<Authentication> {
-    if (this.#underWay >= REVIEWS_AT_ONCE) throw unavailable('too many tokens wait for the host cluster')
+    if (this.#underWay >= REVIEWS_AT_ONCE)
+      throw unanswered('too many tokens wait for the host cluster, so no token counts')
     this.#underWay++
     try {
-      const { status } = await this.#ask({ token })
-      const user = userIn(status)
+      const user = userIn(await this.#ask(token))
       if (user === undefined) throw unproven()
       return { user }
     } finally {
@@ -75,22 +70,14 @@ class HostReviews implements Authenticator {
     }
   }
 
-  async #ask(spec: { token: string }): Promise<KubeObject> {
-    const { host, clock } = this.#deps
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec }
-    const late = new AbortController()
-    const cancel = clock.after(REVIEW_LIMIT_MS, () => late.abort())
-    try {
-      const answer = await host.create(REVIEWS, review as unknown as KubeObject, { signal: late.signal })
-      this.#failure = undefined
-      return answer
-    } catch (error) {
-      this.#note(late.signal.aborted ? `no answer within ${REVIEW_LIMIT_MS / 1000} s` : messageOf(error))
+  async #ask(token: string): Promise<Readonly<Record<string, unknown>>> {
+    const status = await hostReview(this.#deps, REVIEWS, { kind: 'TokenReview', spec: { token } }, (why, error) => {
+      this.#note(why)
       // strangers read this: it names nothing of the host
-      throw unavailable('the host cluster answers no TokenReview', error)
-    } finally {
-      cancel()
-    }
+      return unanswered('the host cluster answers no TokenReview, so no token counts', error)
+    })
+    this.#failure = undefined
+    return status
   }
 
   #note(why: string): void {
@@ -100,13 +87,8 @@ class HostReviews implements Authenticator {
   }
 }
 
-function unavailable(why: string, cause?: unknown): StatusError {
-  return new StatusError('ServiceUnavailable', `${why}, so no token counts`, { retryAfterSeconds: 1 }, { cause })
-}
-
 /** `undefined`: the host knows nobody by the token. */
-function userIn(status: unknown): UserInfo | undefined {
-  const { authenticated, user } = (status ?? {}) as { authenticated?: unknown; user?: unknown }
+function userIn({ authenticated, user }: Readonly<Record<string, unknown>>): UserInfo | undefined {
   const { username, uid, groups, extra } = (user ?? {}) as Record<string, unknown>
   if (authenticated !== true || typeof username !== 'string' || username === '') return undefined
   const more = Object.entries((extra ?? {}) as object).map(([key, values]) => [key, texts(values)] as const)

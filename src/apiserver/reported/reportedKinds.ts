@@ -10,7 +10,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import type { ReportedCluster } from '../../placement/desks/reported.ts'
 import { alikeIn, areAlike, type Definition, definedOtherwise, newer } from '../types/definedAlike.ts'
-import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
+import { type TypeRegistry, type TypeSet, typeSetOf } from '../types/typeRegistry.ts'
 
 /** Views with the same kinds share their documents. */
 const SETS_KEPT = 64
@@ -100,7 +100,7 @@ export class ReportedKinds {
       .join()
     return getOrInsert(this.#sets, id, () => {
       const builtin = base.types.filter(isReadable).map(type => this.#asReadable(type))
-      return setOf([...builtin, ...shown])
+      return typeSetOf([...builtin, ...shown])
     })
   }
 
@@ -193,15 +193,4 @@ function preferred(a: Defined, b: Defined): Defined {
 
 function isReadable({ verbs, form }: ResourceType): boolean {
   return verbs.includes('list') && form === 'struct'
-}
-
-function setOf(types: readonly ResourceType[]): TypeSet {
-  const ofResource = (group: string, resource: string): readonly ResourceType[] =>
-    types.filter(type => type.group === group && type.resource === resource)
-  return {
-    types,
-    find: (group, version, resource) => ofResource(group, resource).find(type => type.version === version),
-    versions: ofResource,
-    hasGroupVersion: (group, version) => types.some(type => type.group === group && type.version === version),
-  }
 }

@@ -15,17 +15,14 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Revision } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { EXTRAS } from '../auth/users.ts'
-import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
-import { discoveryPaths } from '../discovery/discoveryPaths.ts'
-import { kindDocuments } from '../discovery/kindDocuments.ts'
 import { dispatch, exchangeFor } from '../endpoints/dispatch.ts'
 import type { ServerServices, Services } from '../exchange/exchange.ts'
 import { ENDLESS } from '../exchange/watchScopes.ts'
 import type { Answer } from '../http/answer.ts'
 import { type PathEntry, Paths } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
-import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
-import { openApiPaths } from '../openapi/routes.ts'
+import { documentPaths } from '../openapi/documentPaths.ts'
+import type { OpenApiDocuments } from '../openapi/documents.ts'
 import { nameAware } from '../request/requestInfo.ts'
 import type { TypeSet } from '../types/typeRegistry.ts'
 import { KeptReports } from './keptReports.ts'
@@ -86,11 +83,8 @@ export class ReportedViews implements ReportedDesk {
     const work: Pick<WorkTurns, 'begin'> = {
       begin: ({ owner, ...rest }) => turns.begin({ ...rest, owner: spaceOf(owner) }),
     }
-    const documents = kindDocuments(
-      new DiscoveryDocuments({ types, protobuf, work, address, paths: view => this.#paths.listed(view) }),
-      openApiOf(types, openApi),
-    )
-    this.#paths = new Paths([version, ...discoveryPaths({ types, documents }), ...openApiPaths({ documents, work })])
+    const paths = (view: string): readonly string[] => this.#paths.listed(view)
+    this.#paths = new Paths([version, ...documentPaths({ types, protobuf, work, address, paths, openApi })])
   }
 
   answerBy(places: ReportedPlaces | undefined): void {

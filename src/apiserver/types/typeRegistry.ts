@@ -41,7 +41,7 @@ export class TypeRegistry {
   readonly #converted = new MapOfSets<string>()
 
   constructor(builtin: readonly ResourceType[], typeOf: (space: string) => SpaceType = () => UNIVERSAL) {
-    this.#all = setOf(builtin)
+    this.#all = typeSetOf(builtin)
     this.#typeOf = typeOf
   }
 
@@ -107,7 +107,7 @@ export class TypeRegistry {
   #baseOf(type: SpaceType): TypeSet {
     if (type.serves === undefined) return this.#all
     return getOrInsert(this.#bases, type, () =>
-      setOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind))),
+      typeSetOf(this.#all.types.filter(kind => kind.form !== 'own' || serves(type, kind))),
     )
   }
 
@@ -293,33 +293,19 @@ class AcrossSpaces implements TypeSet {
   #custom(): ResourceType[] {
     const byName = new Map<string, Definition[]>()
     for (const [place, { index }] of this.#overlays) {
-      for (const [name, types] of index.entries()) {
-        const definitions = byName.get(name)
-        if (definitions) definitions.push({ place, types })
-        else byName.set(name, [{ place, types }])
-      }
+      for (const [name, types] of index.entries()) getOrInsert(byName, name, () => []).push({ place, types })
     }
     return [...byName.values()].flatMap(alikeIn)
   }
 }
 
-function setOf(types: readonly ResourceType[]): TypeSet {
+/** Kinds that never change. */
+export function typeSetOf(types: readonly ResourceType[]): TypeSet {
   const index = new Index()
-  for (const [name, versions] of byResource(types)) index.put(name, versions)
+  for (const [name, versions] of Map.groupBy(types, groupResourceName)) index.put(name, versions)
   return new IndexedSet(undefined, index, types)
 }
 
 function nameOf(group: string, version: string, resource: string): string {
   return `${group}/${version}/${resource}`
-}
-
-function byResource(types: readonly ResourceType[]): Map<string, ResourceType[]> {
-  const groups = new Map<string, ResourceType[]>()
-  for (const type of types) {
-    const name = groupResourceName(type)
-    const versions = groups.get(name)
-    if (versions) versions.push(type)
-    else groups.set(name, [type])
-  }
-  return groups
 }

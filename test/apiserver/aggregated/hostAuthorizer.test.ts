@@ -1,7 +1,8 @@
 /** The host's answers to reviews: shared, remembered, and waited for no longer than they may take. */
 import t from 'tap'
 import type { Forwarded } from '../../../src/apiserver/access/forwarded.ts'
-import { HostAuthorizer, REMEMBERED_MS, REVIEW_LIMIT_MS } from '../../../src/apiserver/aggregated/hostAuthorizer.ts'
+import { HostAuthorizer, REMEMBERED_MS } from '../../../src/apiserver/aggregated/hostAuthorizer.ts'
+import { REVIEW_LIMIT_MS } from '../../../src/apiserver/aggregated/hostReview.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { SteppedClock } from '../flowcontrol/steppedClock.ts'

@@ -1,6 +1,7 @@
 /** Bearer tokens of the host: who they are the host says alone, for ten seconds. */
 import t from 'tap'
-import { REMEMBERED_MS, REVIEW_LIMIT_MS } from '../../../src/apiserver/aggregated/hostAuthorizer.ts'
+import { REMEMBERED_MS } from '../../../src/apiserver/aggregated/hostAuthorizer.ts'
+import { REVIEW_LIMIT_MS } from '../../../src/apiserver/aggregated/hostReview.ts'
 import { HostTokens, REVIEWS_AT_ONCE } from '../../../src/apiserver/aggregated/hostTokens.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { SteppedClock } from '../flowcontrol/steppedClock.ts'

@@ -1,5 +1,5 @@
 /** `--aggregated`: the server behind the kube-apiserver of a host cluster, as the flags say. */
-import { REVIEW_LIMIT_MS } from '../../../apiserver/aggregated/hostAuthorizer.ts'
+import { REVIEW_LIMIT_MS } from '../../../apiserver/aggregated/hostReview.ts'
 import type { AggregatedOptions } from '../../../apiserver/apiServerOptions.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { hostOf } from './hostCluster.ts'
