@@ -1,9 +1,7 @@
 /** Copies of large JSON, in steps. */
 import type { Pace } from './pace.ts'
 import type { Steps } from './steps.ts'
-import { setMember } from './values.ts'
-
-type Structure = Record<string, unknown> | unknown[]
+import { isStructure, setMember } from './values.ts'
 
 /**
  * As `cloneJson`: an independent copy with its members in the same order. `textOf`: what stands in the copy for a string value;
@@ -13,7 +11,7 @@ export function* cloneInSteps<T>(value: T, pace: Pace, textOf?: (text: string) =
   const leaf = (member: unknown): unknown => (textOf && typeof member === 'string' ? textOf(member) : member)
   if (!isStructure(value)) return leaf(value) as T
   const whole = emptyAs(value)
-  const begun: [of: Structure, copy: Structure][] = [[value, whole]]
+  const begun: [of: object, copy: object][] = [[value, whole]]
   /** The copy of a member, to be filled later. */
   const copyOf = (member: unknown): unknown => {
     if (!isStructure(member)) return leaf(member)
@@ -30,18 +28,15 @@ export function* cloneInSteps<T>(value: T, pace: Pace, textOf?: (text: string) =
       }
       continue
     }
-    for (const key in of) {
-      if (of[key] !== undefined) setMember(copy as Record<string, unknown>, key, copyOf(of[key]))
+    const members = of as Record<string, unknown>
+    for (const key in members) {
+      if (members[key] !== undefined) setMember(copy as Record<string, unknown>, key, copyOf(members[key]))
       if (pace.due()) yield
     }
   }
   return whole as T
 }
 
-function isStructure(value: unknown): value is Structure {
-  return typeof value === 'object' && value !== null
-}
-
-function emptyAs(value: Structure): Structure {
+function emptyAs(value: object): object {
   return Array.isArray(value) ? [] : {}
 }

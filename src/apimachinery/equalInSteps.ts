@@ -1,8 +1,7 @@
 /** Whether two large values are equal, in steps. */
 import { Pace } from './pace.ts'
 import type { Steps } from './steps.ts'
-
-type Structure = Record<string, unknown> | unknown[]
+import { isStructure } from './values.ts'
 
 /** As `equalJson`. */
 export function* equalInSteps(a: unknown, b: unknown, pace = new Pace()): Steps<boolean> {
@@ -27,8 +26,4 @@ export function* equalInSteps(a: unknown, b: unknown, pace = new Pace()): Steps<
   }
   for (const key in b) if (b[key] !== undefined) members--
   return members === 0
-}
-
-function isStructure(value: unknown): value is Structure {
-  return typeof value === 'object' && value !== null
 }

@@ -61,10 +61,3 @@ export function nestingOf(value: unknown): number {
   for (const member of Object.values(value)) most = Math.max(most, nestingOf(member))
   return most + 1
 }
-
-/** Whether lists and maps stand in one another more than `levels` deep. Looks no deeper than that. */
-export function isNestedDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  return Object.values(value).some(member => isNestedDeeper(member, levels - 1))
-}

@@ -1,5 +1,6 @@
 /** Plain values as JSON text, in steps: as JSON.stringify writes them, which takes some 10 ms for each megabyte of many fields. */
 import type { Steps } from './steps.ts'
+import { isStructure } from './values.ts'
 
 /** A value with no more fields and elements, in no more levels, is written at once. It is not searched again at each level above it. */
 const [SHORT, LEVELS] = [32, 2]
@@ -49,8 +50,4 @@ function countUpTo(value: object, limit: number, levels: number): number {
     if (isStructure(member)) count += levels === 1 ? limit : countUpTo(member, limit - count, levels - 1)
   }
   return count
-}
-
-function isStructure(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

@@ -11,7 +11,12 @@ export const NESTING_LIMIT = 500
 
 /** Whether lists and objects lie in each other more than `NESTING_LIMIT` levels deep; of values of any depth. */
 export function isTooDeep(value: unknown): boolean {
-  return isStructure(value) && reaches(value, NESTING_LIMIT)
+  return isNestedDeeper(value, NESTING_LIMIT + 1)
+}
+
+/** Whether lists and objects stand in one another more than `levels` deep. Looks no deeper than that. */
+export function isNestedDeeper(value: unknown, levels: number): boolean {
+  return isStructure(value) && (levels === 0 || reaches(value, levels - 1))
 }
 
 /** Goes down no further than that. */
@@ -112,7 +117,7 @@ function clone(value: object): unknown {
 }
 
 /** A list or an object. */
-function isStructure(value: unknown): value is Record<string, unknown> {
+export function isStructure(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 

@@ -8,6 +8,7 @@ import { validateLabelSelector } from '../apimachinery/selectors.ts'
 import { sameMeaning } from '../apimachinery/values.ts'
 
 export const IMMUTABLE = 'field is immutable'
+export const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 export const MIN_ZERO = 'must be greater than or equal to 0'
 const PORT_RANGE = 'must be between 1 and 65535, inclusive'
 

@@ -80,7 +80,8 @@ export function conditions(holder: unknown, member: string, field: string): Fiel
   })
 }
 
-const STATUSES = ['False', 'True', 'Unknown']
+/** Of a condition. */
+export const STATUSES = ['False', 'True', 'Unknown']
 const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
 
 function validateCondition(condition: Fields, at: string): FieldError[] {

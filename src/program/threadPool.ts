@@ -52,8 +52,6 @@ export interface ThreadPoolOptions {
   idleMs?: number
   /** Idle time of a thread whose heap has grown. */
   grownIdleMs?: number
-  /** For a thread to come to its first job. */
-  startLimitMs?: number
 }
 
 /** Share of a machine's processors, so that the serving loop keeps one. */
@@ -102,7 +100,6 @@ export class ThreadPool {
       line: LINE,
       idleMs: IDLE_MS,
       grownIdleMs: GROWN_IDLE_MS,
-      startLimitMs: START_LIMIT_MS,
       ...options,
     }
   }
@@ -188,7 +185,7 @@ export class ThreadPool {
     this.#busy.add(task.job.owner)
     // With the job itself there is somebody who waits: a process that has nothing else to do does not end before.
     seat.worker.ref()
-    this.#limit(seat, this.#options.startLimitMs)
+    this.#limit(seat, START_LIMIT_MS)
     seat.worker.postMessage({ name: task.kind.name, input: task.job.input } satisfies JobCall)
   }
 

@@ -18,12 +18,10 @@ export const WATCHER_BACKLOG_BYTES = 16 * 1024 * 1024
 
 /** How much a store keeps in memory beside its objects. */
 export interface MemoryBounds {
-  /** Newest events in memory, which spare a read of the journal. Default: 10 000, and 16 MiB of texts. */
+  /** Newest events in memory, which spare a read of the journal, beside a bound of 16 MiB of texts. Default: 10 000. */
   maxHistoryEventsInMemory?: number
-  maxHistoryBytesInMemory?: number
-  /** Events that a watcher may leave unread before it is ended with `SlowWatcher`. Default: 10 000, and 16 MiB. */
+  /** Events that a watcher may leave unread before it is ended with `SlowWatcher`, beside a bound of 16 MiB. Default: 10 000. */
   watcherBacklog?: number
-  watcherBacklogBytes?: number
 }
 
 export interface StoreViewOptions extends MemoryBounds {
@@ -65,13 +63,13 @@ export class StoreView {
       revision: options.revision,
       compactedRevision: options.compactedRevision,
       maxEvents: options.maxHistoryEventsInMemory ?? 10_000,
-      maxBytes: options.maxHistoryBytesInMemory ?? 16 * 1024 * 1024,
+      maxBytes: 16 * 1024 * 1024,
       assertOpen: options.arrive,
       ...(options.compacted && { compacted: options.compacted }),
     })
     this.#hub = new WatchHub({
       backlogEvents: options.watcherBacklog ?? WATCHER_BACKLOG,
-      backlogBytes: options.watcherBacklogBytes ?? WATCHER_BACKLOG_BYTES,
+      backlogBytes: WATCHER_BACKLOG_BYTES,
     })
     this.#projections = new Projections({
       items: range => itemsOf(this.index, range),

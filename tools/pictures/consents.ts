@@ -23,20 +23,11 @@ export function consents(): Picture {
       title: 'PlacementGrant',
       lines: ['that space may place here:', 'clusters, namespaces, kinds'],
     })
-    .arrow([
-      [230, 78],
-      [350, 78],
-    ])
+    .arrow([230, 78], [350, 78])
     .text([290, 70], 'chooses', 'small', 'middle')
-    .arrow([
-      [230, 156],
-      [350, 156],
-    ])
+    .arrow([230, 156], [350, 156])
     .text([290, 148], 'consent 1', 'small', 'middle')
-    .arrow([
-      [350, 190],
-      [230, 190],
-    ])
+    .arrow([350, 190], [230, 190])
     .text([290, 206], 'consent 2', 'small', 'middle')
     .box({
       x: 630,
@@ -47,8 +38,5 @@ export function consents(): Picture {
       lines: ['gets copies while', 'both consents hold'],
       tone: 'good',
     })
-    .arrow([
-      [570, 121],
-      [630, 121],
-    ])
+    .arrow([570, 121], [630, 121])
 }

@@ -30,52 +30,23 @@ export function road(): Picture {
       ],
     })
     .box({ x: 330, y: 190, width: 120, height: 70, title: 'mailbox', lines: ['one space', 'for each cluster'] })
-    .arrow([
-      [100, 138],
-      [150, 138],
-    ])
-    .arrow([
-      [290, 105],
-      [330, 105],
-    ])
-    .arrow([
-      [450, 95],
-      [490, 95],
-    ])
+    .arrow([100, 138], [150, 138])
+    .arrow([290, 105], [330, 105])
+    .arrow([450, 95], [490, 95])
     .text([470, 86], 'watch', 'small', 'middle')
-    .arrow([
-      [580, 210],
-      [580, 234],
-      [450, 234],
-    ])
+    .arrow([580, 210], [580, 234], [450, 234])
     .text([590, 230], 'copies', 'small')
     .box({ x: 330, y: 320, width: 120, height: 60, title: 'syncer', lines: ['dials the center'] })
-    .arrow([
-      [372, 260],
-      [372, 320],
-    ])
+    .arrow([372, 260], [372, 320])
     .text([364, 302], 'space stream', 'small', 'end')
-    .arrow([
-      [410, 320],
-      [410, 260],
-    ])
+    .arrow([410, 320], [410, 260])
     .text([418, 302], 'status, outcome, upsync', 'small')
     .box({ x: 570, y: 320, width: 120, height: 60, title: 'cluster', lines: ['any Kubernetes'], tone: 'good' })
-    .arrow([
-      [450, 342],
-      [570, 342],
-    ])
+    .arrow([450, 342], [570, 342])
     .text([510, 335], 'apply', 'small', 'middle')
-    .arrow([
-      [570, 364],
-      [450, 364],
-    ])
+    .arrow([570, 364], [450, 364])
     .text([510, 380], 'watch', 'small', 'middle')
-    .arrow([
-      [330, 240],
-      [220, 240],
-      [220, 210],
-    ])
+    .arrow([330, 240], [220, 240], [220, 210])
     .text([310, 256], 'status', 'small', 'end')
   return picture
 }

@@ -35,27 +35,12 @@ export function states(): Picture {
     picture.box({ x, y, width: WIDTH, height: HEIGHT, title: state, tone: colour })
   }
   return picture
-    .arrow([
-      [148, 67],
-      [200, 67],
-    ])
-    .arrow([
-      [259, 84],
-      [259, 146],
-    ])
-    .arrow([
-      [318, 163],
-      [374, 163],
-    ])
+    .arrow([148, 67], [200, 67])
+    .arrow([259, 84], [259, 146])
+    .arrow([318, 163], [374, 163])
     .line([690, 50], [690, 276])
-    .arrow([
-      [690, 115],
-      [720, 115],
-    ])
-    .arrow([
-      [779, 132],
-      [779, 194],
-    ])
+    .arrow([690, 115], [720, 115])
+    .arrow([779, 132], [779, 194])
     .text(
       [14, 318],
       'Red: a person must act. Yellow: it may pass by itself. The table lists the states in the order in which they count.',

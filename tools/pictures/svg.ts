@@ -73,9 +73,10 @@ export class Picture {
   }
 
   /** Through all points, with a head at the last one. */
-  arrow(points: readonly Point[], look = ''): this {
+  /** Along these points. */
+  arrow(...points: readonly Point[]): this {
     const path = points.map(point => point.join(' ')).join(' L ')
-    this.#parts.push(`<path class="${`arrow ${look}`.trim()}" d="M ${path}" marker-end="url(#head)"/>`)
+    this.#parts.push(`<path class="arrow" d="M ${path}" marker-end="url(#head)"/>`)
     return this
   }
 

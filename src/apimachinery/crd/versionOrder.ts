@@ -18,7 +18,8 @@ export function compareVersions(a: string, b: string): number {
   return right.stability - left.stability || right.major - left.major || right.minor - left.minor
 }
 
-function parseVersion(version: string): { major: number; stability: number; minor: number } | undefined {
+/** `undefined`: a name of another form. */
+export function parseVersion(version: string): { major: number; stability: number; minor: number } | undefined {
   const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
   if (match === null) return undefined
   const stability = match[2] === undefined ? 2 : match[2] === 'beta' ? 1 : 0

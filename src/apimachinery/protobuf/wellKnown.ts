@@ -48,11 +48,8 @@ const QUANTITY: WireType = {
   zero: undefined,
   read: (reader, depth) => {
     let text = '0'
-    eachField(reader, enter(reader, depth), (number, wire) => {
-      if (number !== 1) return false
-      checkWire('String_', wire, 2)
+    eachFirst(reader, depth, 'String_', () => {
       text = reader.string()
-      return true
     })
     return text
   },
@@ -102,12 +99,7 @@ const STRINGS: WireType = {
   zero: undefined,
   read: (reader, depth) => {
     const items: string[] = []
-    eachField(reader, enter(reader, depth), (number, wire) => {
-      if (number !== 1) return false
-      checkWire('Items', wire, 2)
-      items.push(reader.string())
-      return true
-    })
+    eachFirst(reader, depth, 'Items', () => items.push(reader.string()))
     return items
   },
   write: (writer, value) => {
@@ -124,11 +116,8 @@ function embedded(name: string, empty: unknown, surroundings?: Surroundings): Wi
     zero: undefined,
     read: (reader, depth) => {
       let bytes: Uint8Array = new Uint8Array()
-      eachField(reader, enter(reader, depth), (number, wire) => {
-        if (number !== 1) return false
-        checkWire(name, wire, 2)
+      eachFirst(reader, depth, name, () => {
         bytes = reader.bytes()
-        return true
       })
       if (bytes.length === 0) return empty
       if (surroundings !== undefined && MAGIC.equals(bytes.subarray(0, 4))) {
@@ -147,6 +136,16 @@ function embedded(name: string, empty: unknown, surroundings?: Surroundings): Wi
       writer.ldelim()
     },
   }
+}
+
+/** Reads each value of the first field of a message; it is length-delimited. */
+function eachFirst(reader: Reader, depth: number, name: string, read: () => void): void {
+  eachField(reader, enter(reader, depth), (number, wire) => {
+    if (number !== 1) return false
+    checkWire(name, wire, 2)
+    read()
+    return true
+  })
 }
 
 function parseJson(bytes: Uint8Array): unknown {

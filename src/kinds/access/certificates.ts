@@ -6,7 +6,7 @@ import { has, list, num, record, records, str, strings } from '../../apimachiner
 import { isRecord } from '../../apimachinery/object.ts'
 import { repeated } from '../checks.ts'
 import { carryOver, type Strategies, withStatus } from '../kind.ts'
-import { atMost, when } from '../shapes.ts'
+import { atMost, STATUSES, when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 import { certificateParts } from './certificateParts.ts'
 import { signerName } from './signerNames.ts'
@@ -17,7 +17,6 @@ export const LONGEST_REQUEST = 32 * 1024
 /** There are not that many. */
 export const MOST_USAGES = 100
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
-const STATUSES = ['False', 'True', 'Unknown']
 const DECISIONS = ['Approved', 'Denied', 'Failed']
 const USAGES = [
   ...['any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment'],

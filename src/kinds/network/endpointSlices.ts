@@ -6,14 +6,13 @@ import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../..
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
-import { immutable, invalidBy, repeated, repeats } from '../checks.ts'
+import { immutable, invalidBy, PROTOCOLS, repeated, repeats } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
 import { atMost, optionalName, qualifiedDomain, when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 import { addressWarnings, ordinaryAddress } from './addresses.ts'
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6']
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const MOST = { endpoints: 1000, addresses: 100, ports: 20_000, topology: 16, hints: 8 }
 const ZONE = 'topology.kubernetes.io/zone'
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'

@@ -8,12 +8,11 @@ import { type Fields, has, isEmpty, list, num, record, records, str, strings } f
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { validateLabels } from '../../apimachinery/objectMeta.ts'
-import { invalidBy, portNumber, portOrName, repeats } from '../checks.ts'
+import { invalidBy, PROTOCOLS, portNumber, portOrName, repeats } from '../checks.ts'
 import { choice, when } from '../shapes.ts'
 import { cidr, ipAddress, ordinaryAddress } from './addresses.ts'
 import { serviceIpErrors } from './serviceAddresses.ts'
 
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
 const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'

@@ -16,15 +16,13 @@ import {
 import { dns1123Label, dns1123Subdomain, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { invalidBy, portNumber, requiredName } from '../checks.ts'
+import { invalidBy, PROTOCOLS, portNumber, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import type { Strategy } from '../strategy.ts'
 import { ipAddress, ordinaryAddress } from './addresses.ts'
 import { serviceIpChanges } from './serviceAddresses.ts'
 import { isExternal, needsHealthCheck, validateService, validateServiceStatus } from './serviceValidation.ts'
 import { endpointsWarnings, serviceWarnings } from './serviceWarnings.ts'
-
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 
 const services = withStatus(
   {

@@ -1,7 +1,7 @@
 /** The three lists of containers of a pod spec: names, images, ports, and what each kind of container may have. */
 import { type FieldError, fieldError, oneOf } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, isEmpty, list, record, records, str } from '../../apimachinery/fields.ts'
-import { invalidBy, portName, portNumber, repeats, requiredName } from '../checks.ts'
+import { invalidBy, PROTOCOLS, portName, portNumber, repeats, requiredName } from '../checks.ts'
 import { choice } from '../shapes.ts'
 import { validateEnvironment } from './containerEnvironment.ts'
 import { RUNNING_ONLY, validateRunning } from './containerHandlers.ts'
@@ -10,7 +10,6 @@ import type { PodScope } from './podScope.ts'
 import { requirements } from './resources.ts'
 import { containerSecurity } from './securityContext.ts'
 
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never']
 
 export function validateContainers(scope: PodScope): FieldError[] {

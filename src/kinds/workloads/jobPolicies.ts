@@ -7,7 +7,7 @@ import { type Fields, has, list, num, record, records, str } from '../../apimach
 import { quotedAsGo } from '../../apimachinery/go/goPrint.ts'
 import { qualifiedName } from '../../apimachinery/names.ts'
 import { invalidBy, nonNegative, repeats } from '../checks.ts'
-import { atMost, choice, when } from '../shapes.ts'
+import { atMost, choice, STATUSES, when } from '../shapes.ts'
 
 const MOST_RULES = 20
 const MOST_EXIT_CODES = 255
@@ -20,7 +20,6 @@ const INDEXES_LIMIT_BYTES = 64 * 1024
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
 const OPERATORS = ['In', 'NotIn']
-const STATUSES = ['False', 'True', 'Unknown']
 const INDEXED_ONLY = 'requires indexed completion mode'
 
 const without = (field: string, detail: string): FieldError => ({

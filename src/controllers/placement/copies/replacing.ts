@@ -4,12 +4,12 @@
  * A small object and a small Customizer can ask for gigabytes. So sizes are known before anything is made, and the work for
  * one destination has a limit: beyond it, things are left undone and reported.
  */
-import { isNestedDeeper, jsonSize, jsonSizeInSteps, nestingOf } from '../../../apimachinery/jsonSize.ts'
+import { jsonSize, jsonSizeInSteps, nestingOf } from '../../../apimachinery/jsonSize.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { Pace } from '../../../apimachinery/pace.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Steps } from '../../../apimachinery/steps.ts'
-import { equalJson } from '../../../apimachinery/values.ts'
+import { equalJson, isNestedDeeper } from '../../../apimachinery/values.ts'
 import { READ, type WorkBudget } from '../../../apimachinery/workBudget.ts'
 import { type CustomizerRule, PATCH_FORMS } from '../../../placement/content/customizerRules.ts'
 import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
