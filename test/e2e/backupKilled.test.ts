@@ -96,8 +96,8 @@ t.test('an archive that is there restores to a state that existed', async t => {
     string,
   ]
   mkdirSync(archives)
-  const writer = new Writer(await ServerProcess.start(dataDir, 4))
-  t.teardown(() => writer.server.kill())
+  const start = () => ServerProcess.start(t, dataDir, 4)
+  const writer = new Writer(await start())
   await Promise.all(
     Array.from({ length: 4 }, async (_, part) => {
       for (let i = part; i < BULK; i += 4)
@@ -127,7 +127,7 @@ t.test('an archive that is there restores to a state that existed', async t => {
     const after = writer.sent
     if (killed === 'nobody') t.equal(code, 0, backup.lines.join('\n'))
     t.ok(code !== 0 || existsSync(archive), 'an archive that was reported is there')
-    if (killed === 'server') writer.server = await ServerProcess.start(dataDir, 4)
+    if (killed === 'server') writer.server = await start()
     if (killed !== 'backup')
       t.strictSame(readdirSync(archives), existsSync(archive) ? ['one.orrery'] : [], 'and no part of one')
     if (existsSync(archive)) {

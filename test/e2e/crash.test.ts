@@ -105,8 +105,8 @@ const random = new Seeded(SEED)
 t.test('a server that is killed loses nothing that it acknowledged', async t => {
   t.setTimeout(FILE_LIMIT_MS + rounds * 5000)
   const dir = temporaryDir(t)
-  let server = await ServerProcess.start(dir, WRITERS + WATCHERS)
-  t.teardown(() => server.kill())
+  const start = () => ServerProcess.start(t, dir, WRITERS + WATCHERS)
+  let server = await start()
   /** Everything that ever happened to the objects, in order. */
   const history = [await mark(server, 'beginning')]
   /** How many events of it each watcher has seen. */
@@ -116,7 +116,7 @@ t.test('a server that is killed loses nothing that it acknowledged', async t => 
     const cursors = seen.map(count => history[count - 1]!.revision)
     const kills = 1 + random.number(600)
     const { acknowledged, watched } = await crash(server, number, cursors, kills)
-    server = await ServerProcess.start(dir, WRITERS + WATCHERS)
+    server = await start()
 
     const end = await mark(server, `end-${number}`)
     await watch(server, history.at(-1)!.revision, history, end.revision)

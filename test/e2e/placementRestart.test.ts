@@ -103,7 +103,7 @@ t.test('killed while a deleted placement is cleaned up', async t => {
 t.test('nobody complained', async t => {
   t.same(
     // the move exceeds the brake's bound, and that is reported; a key that was worked on alone at the kill is retried in a moment
-    center.stderr.filter(
+    center.lines.filter(
       line => /"level":(40|50|60)|warn|error/i.test(line) && !line.includes('"held":') && !line.includes('"deaths":1,'),
     ),
     [],

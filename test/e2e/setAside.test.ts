@@ -37,14 +37,14 @@ t.test('an object of which the server dies when it is placed does not end every 
   await center.ended()
   await center.disconnect()
 
-  const before = center.stderr.length
+  const before = center.lines.length
   await Promise.allSettled([center.start()])
   await center.ended()
   await center.disconnect()
-  t.match(center.stderr.slice(before), [/copy [^"]*\|configmaps\|app\|poison".*did not end in order/])
+  t.match(center.lines.slice(before), [/copy [^"]*\|configmaps\|app\|poison".*did not end in order/])
 
   await center.start()
-  const told = center.stderr.slice(before).find(line => line.includes('worked on this key alone'))
+  const told = center.lines.slice(before).find(line => line.includes('worked on this key alone'))
   t.match(told, /"controller":"placement-translator".*poison.*"deaths":1/)
   const wds = center.client.in(scene.wdsId)
   await wds.patch(MAPS, { namespace: 'app', name: 'good' }, 'merge', { data: { version: '2' } })

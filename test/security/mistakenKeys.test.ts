@@ -33,8 +33,7 @@ const deployment = {
 }
 
 t.test('what a tenant sends does not change how the claims on others are read', async t => {
-  const server = await ServerProcess.start(temporaryDir(t), 4)
-  t.teardown(() => server.kill())
+  const server = await ServerProcess.start(t, temporaryDir(t), 4)
   t.match(await server.ask('POST', DEPLOYMENTS, deployment), { code: 201 })
   for (let i = 0; i < 20; i++) {
     const { code, body } = await server.ask('POST', '/clusters/root/api/v1/namespaces/default/configmaps', {

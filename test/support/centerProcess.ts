@@ -1,35 +1,36 @@
 /** The server as a process of its own, which a test may kill and start again on the same data dir. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import { type ClosableClient, httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { ORRERY, Program } from './command.ts'
 import { Stage } from './scene.ts'
 import { temporaryDir } from './server.ts'
 import { World } from './world.ts'
 
-const ORRERY = join(import.meta.dirname, '..', '..', 'bin', 'orrery')
-
 export class CenterProcess extends Stage {
   readonly dataDir: string
-  /** Everything that it wrote to stderr, all runs together, one entry for each line. */
-  readonly stderr: string[] = []
+  readonly #t: Test
   readonly #command: readonly [string, ...string[]]
-  #child: ChildProcess | undefined
-  #ended: Promise<unknown> = Promise.resolve()
+  readonly #runs: Program[] = []
   #client: ClosableClient | undefined
   #world: World | undefined
 
   /** Killed when the test ends. `program`: a script that is started in place of `orrery start`. */
   constructor(t: Test, program?: string) {
     super()
+    this.#t = t
     this.#command = program === undefined ? [ORRERY, 'start'] : [process.execPath, program]
     this.dataDir = temporaryDir(t)
     t.teardown(async () => {
       await this.disconnect()
       await this.kill()
     })
+  }
+
+  /** Everything that it wrote, all runs together, one entry for each line. */
+  get lines(): readonly string[] {
+    return this.#runs.flatMap(({ lines }) => lines)
   }
 
   get client(): ClosableClient {
@@ -45,33 +46,29 @@ export class CenterProcess extends Stage {
   /** Resolves when it takes requests and `world` knows all that it holds. @throws Error when it ends before that */
   async start(): Promise<void> {
     const [file, ...args] = this.#command
-    const child = spawn(file, [...args, '--data-dir', this.dataDir, '--secure-port', '0'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.#child = child
-    this.#ended = new Promise(resolve => child.once('exit', resolve))
-    createInterface({ input: child.stderr }).on('line', line => this.stderr.push(line))
-    const died = new Promise<never>((_, reject) => {
-      child.once('exit', code => reject(new Error(`the server ended with ${code}:\n${this.stderr.join('\n')}`)))
-    })
-    const ready = new Promise(resolve => createInterface({ input: child.stdout }).once('line', resolve))
-    await Promise.race([ready, died])
+    const run = Program.spawned(this.#t, file, [...args, '--data-dir', this.dataDir, '--secure-port', '0'])
+    this.#runs.push(run)
+    await run.said('orrery ready: ')
     const { options, base } = await loadKubeconfig(join(this.dataDir, 'admin.kubeconfig'), 'base')
     this.#client = httpClient({ ...options, server: base })
     this.#world = new World(this.#client)
     // also later: whoever waits for a server that is no more waits for ever
-    await Promise.race([this.#world.synced, died])
+    await Promise.race([this.#world.synced, this.#died(run)])
+  }
+
+  async #died(run: Program): Promise<never> {
+    const code = await run.exited()
+    throw new Error(`the server ended with ${code}:\n${run.lines.join('\n')}`)
   }
 
   /** Ends it at once, as a power failure would. */
   async kill(): Promise<void> {
-    this.#child?.kill('SIGKILL')
-    await this.#ended
+    await this.#runs.at(-1)?.end('SIGKILL')
   }
 
   /** Resolves when it has ended by itself. */
   async ended(): Promise<void> {
-    await this.#ended
+    await this.#runs.at(-1)?.exited()
   }
 
   async disconnect(): Promise<void> {

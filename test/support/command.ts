@@ -1,6 +1,12 @@
-/** Commands of `orrery` in the test's own process, and their output line by line. */
+/** Commands of `orrery`, in the test's own process or as one of their own, and their output line by line. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { orreryProgram } from '../../src/cli/orrery/main.ts'
 import { PATIENCE_MS } from './patience.ts'
+
+export const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
 /** Whatever ends what a test, or another program, began. */
 export interface Ends {
@@ -99,5 +105,61 @@ export class Command extends Running {
 
   #addAll(text: string): void {
     for (const line of text.split('\n')) this.add(line)
+  }
+}
+
+/** A program as a process of its own, which may be frozen and killed. */
+export class Program extends Running {
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    super()
+    this.#child = child
+    for (const stream of [child.stdout!, child.stderr!])
+      createInterface({ input: stream }).on('line', line => this.add(line))
+    child.on('exit', () => this.notify())
+  }
+
+  /** Killed at the end of the test at the latest. */
+  static orrery(t: Ends, args: readonly string[]): Program {
+    return Program.spawned(t, ORRERY, args)
+  }
+
+  static spawned(t: Ends, command: string, args: readonly string[], env = process.env): Program {
+    const program = new Program(spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env }))
+    t.teardown(() => program.end('SIGKILL'))
+    return program
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Resolves to the exit code, or to the name of the signal that ended it. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null> {
+    if (!this.hasEnded) {
+      const gone = once(this.#child, 'exit')
+      this.#child.kill(signal)
+      await gone
+    }
+    return this.#child.exitCode ?? this.#child.signalCode
+  }
+
+  /** It neither reads nor writes until it is thawed, as on a machine that swaps. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
+  async exited(): Promise<number | string | null> {
+    if (!this.hasEnded) await once(this.#child, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) })
+    return this.#child.exitCode ?? this.#child.signalCode
+  }
+
+  protected get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 }

@@ -76,7 +76,7 @@ const controllers = startBuiltinControllers({
   clock: systemClock,
   random: () => 0.5,
 })
-process.stdout.write(`ready: ${server.url}\n`)
+process.stdout.write(`orrery ready: ${server.url}\n`)
 await processHost.terminated()
 await controllers.stop()
 await server.close()

@@ -1,14 +1,11 @@
 /** `orrery start`, in the test's process or as its own, and the kubectls of this machine. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import { Command } from './command.ts'
+import { Command, ORRERY, Program, type Running } from './command.ts'
 import { temporaryDir } from './server.ts'
-
-const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
 export interface Orrery {
   readonly url: string
@@ -16,9 +13,17 @@ export interface Orrery {
   readonly dataDir: string
   readonly pid: number
   /** Ends it as an administrator would (SIGTERM); resolves to its exit code. */
-  stop(): Promise<number | null>
+  stop(): Promise<number | string | null>
   /** Ends it as a power failure would. */
-  kill(): Promise<void>
+  kill(): Promise<unknown>
+}
+
+const READY = 'orrery ready: '
+const started = (dataDir: string): string[] => ['start', '--data-dir', dataDir, '--secure-port', '0']
+
+async function ready(server: Running, dataDir: string): Promise<Pick<Orrery, 'url' | 'kubeconfig' | 'dataDir'>> {
+  const url = (await server.said(READY)).slice(READY.length)
+  return { url, dataDir, kubeconfig: join(dataDir, 'admin.kubeconfig') }
 }
 
 /** Starts a server in the test's process, on a free port, with a data dir of its own. */
@@ -27,9 +32,7 @@ export async function startOrreryHere(
   flags: readonly string[] = [],
 ): Promise<Pick<Orrery, 'url' | 'kubeconfig' | 'dataDir'>> {
   const dataDir = temporaryDir(t)
-  const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
-  const ready = await server.said('orrery ready: ')
-  return { url: ready.slice('orrery ready: '.length), dataDir, kubeconfig: join(dataDir, 'admin.kubeconfig') }
+  return await ready(new Command(t, [...started(dataDir), ...flags]), dataDir)
 }
 
 /** Starts a server on a free port with a data dir of its own; both go away with the test. `program` is that of this clone. */
@@ -38,43 +41,13 @@ export async function startOrrery(
   dataDir = temporaryDir(t),
   { env = {}, program = ORRERY }: { env?: Record<string, string>; program?: string } = {},
 ): Promise<Orrery> {
-  const child = spawn(program, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ORRERY_API_THREADS: '0', ...process.env, ...env },
-  })
-  const exited = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
-  const url = await readyLine(child)
+  const server = Program.spawned(t, program, started(dataDir), { ORRERY_API_THREADS: '0', ...process.env, ...env })
   return {
-    url,
-    dataDir,
-    pid: child.pid!,
-    kubeconfig: join(dataDir, 'admin.kubeconfig'),
-    async stop() {
-      child.kill('SIGTERM')
-      const [code] = (await exited) as [number | null]
-      return code
-    },
-    async kill() {
-      child.kill('SIGKILL')
-      await exited
-    },
+    ...(await ready(server, dataDir)),
+    pid: server.pid!,
+    stop: () => server.end('SIGTERM'),
+    kill: () => server.end('SIGKILL'),
   }
-}
-
-async function readyLine(child: ChildProcess): Promise<string> {
-  const complaints: string[] = []
-  child.stderr!.on('data', (text: Buffer) => complaints.push(text.toString()))
-  for await (const line of createInterface({ input: child.stdout! })) {
-    const ready = /^orrery ready: (\S+)$/.exec(line)
-    if (!ready) continue
-    child.stdout!.resume()
-    return ready[1]!
-  }
-  throw new Error(`orrery ended before it was ready: ${complaints.join('')}`)
 }
 
 export interface Kubectl {

@@ -1,10 +1,10 @@
 /** `orrery start` as a process that a test may kill, and HTTP requests to it as its administrator. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { type Orrery, startOrrery } from '../../support/orrery.ts'
 
 export interface Answer {
   code: number
@@ -12,35 +12,23 @@ export interface Answer {
 }
 
 export class ServerProcess {
-  readonly #child: ChildProcess
+  readonly #server: Orrery
   readonly #agent: Agent
-  readonly #url: string
 
-  private constructor(child: ChildProcess, agent: Agent, url: string) {
-    this.#child = child
+  private constructor(server: Orrery, agent: Agent) {
+    this.#server = server
     this.#agent = agent
-    this.#url = url
   }
 
-  /** Resolves when the server says that it is ready. `connections` limits what is open at once. */
-  static async start(dataDir: string, connections: number): Promise<ServerProcess> {
-    const bin = join(import.meta.dirname, '../../../bin/orrery')
-    const child = spawn(bin, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const said: string[] = []
-    child.stderr.on('data', (text: Buffer) => said.push(text.toString()))
-    for await (const line of createInterface({ input: child.stdout })) {
-      said.push(`${line}\n`)
-      const url = /^orrery ready: (https:.*)$/.exec(line)?.[1]
-      if (url === undefined) continue
-      child.stdout.resume()
-      const [ca, cert, key] = await Promise.all(
-        ['ca.crt', 'admin.crt', 'admin.key'].map(file => readFile(join(dataDir, 'pki', file), 'utf8')),
-      )
-      return new ServerProcess(child, new Agent({ keepAlive: true, maxSockets: connections, ca, cert, key }), url)
-    }
-    throw new Error(`the server ended before it was ready:\n${said.join('')}`)
+  /** Killed when the test ends. Resolves when the server says that it is ready. `connections` limits what is open at once. */
+  static async start(t: Test, dataDir: string, connections: number): Promise<ServerProcess> {
+    const server = await startOrrery(t, dataDir)
+    const [ca, cert, key] = await Promise.all(
+      ['ca.crt', 'admin.crt', 'admin.key'].map(file => readFile(join(dataDir, 'pki', file), 'utf8')),
+    )
+    const agent = new Agent({ keepAlive: true, maxSockets: connections, ca, cert, key })
+    t.teardown(() => agent.destroy())
+    return new ServerProcess(server, agent)
   }
 
   /** @throws Error when the connection ends before the whole answer is here */
@@ -69,17 +57,13 @@ export class ServerProcess {
 
   /** `kill -9`; resolves when the process is gone. */
   async kill(): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const gone = once(this.#child, 'exit')
-      this.#child.kill('SIGKILL')
-      await gone
-    }
+    await this.#server.kill()
     this.#agent.destroy()
   }
 
   async #send(method: string, path: string, body?: object) {
     const text = body && JSON.stringify(body)
-    const sent = request(this.#url + path, {
+    const sent = request(this.#server.url + path, {
       ...{ method, agent: this.#agent },
       headers:
         text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) },
