@@ -80,7 +80,7 @@ export function conditions(holder: unknown, member: string, field: string): Fiel
   })
 }
 
-/** Of a condition. */
+/** Values of a condition. */
 export const STATUSES = ['False', 'True', 'Unknown']
 const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
 
