@@ -10,16 +10,15 @@
  * found at a start are judged when all mailboxes are known, because deletions by name are not remembered. A hold is no state that could be
  * lost: it follows from the mailboxes. The time at which it began, which is part of its hash, is read from the EdgePlacements.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Clock } from '../../../client/clock.ts'
-import { isTooMuch, MAX_REMOVED } from '../../../placement/brake/removalLimits.ts'
 import { isNamespaceKey, isShared, parseObjectKey } from '../../../placement/words/names.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
 import type { LostCopies, SourceChange } from '../signals/signals.ts'
+import { BrakeFacts, type BrakeFactsDeps, isAnyOf, joined, type KeysByMailbox } from './brakeFacts.ts'
 import {
   type BrakeLedger,
   type HeldRemovals,
@@ -29,17 +28,11 @@ import {
   planHash,
   type Removal,
 } from './brakeLedger.ts'
-import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
+import { UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
-interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
-  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf' | 'workload'>
+interface BrakeDeps extends BrakeFactsDeps, Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
+  join: BrakeFactsDeps['join'] & Pick<PlacementJoin, 'workload'>
   clock: Clock
-  /** Whether the present is known: all mailboxes, and what is placed. */
-  isWhole: () => boolean
-  /** Whether a space goes with all that is in it, or is gone. */
-  isGoing: (space: string) => boolean
-  /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
-  isEvicted: (mailbox: string) => boolean
   /** Whether a pause keeps all in a mailbox that its space wants no more. */
   keepsAll: (space: string, mailbox: string) => boolean
   /** The copies are to be looked at again. */
@@ -51,8 +44,6 @@ interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
   /** {@link Brake.holdOf} answers otherwise. */
   report: (space: string, placement: string) => void
 }
-
-export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
 
 /** By which copies of one moment are judged. */
 interface Circumstances {
@@ -66,6 +57,7 @@ interface Circumstances {
 export class Brake {
   readonly #deps: BrakeDeps
   readonly #list: UnwantedCopies
+  readonly #facts: BrakeFacts
   readonly #holds = new Map<string, HeldRemovals>()
   /** Spaces that are judged once more is known. */
   readonly #waiting = new Set<string>()
@@ -85,6 +77,7 @@ export class Brake {
         deps.emptied(space)
       },
     })
+    this.#facts = new BrakeFacts(deps, this.#list)
   }
 
   /** More is known than before. */
@@ -108,13 +101,13 @@ export class Brake {
       removal.isPaused = false
       this.#deps.stays(space, [removal])
     }
-    if (removal.state === 'held' && removal.isOfEmptied && this.#isAwaited(removal)) {
+    if (removal.state === 'held' && removal.isOfEmptied && this.#facts.isAwaited(removal)) {
       removal.state = 'new'
       this.#deps.stays(space, [removal])
     }
     if (removal.state === 'free') return true
     removal.order ??= this.#list.ledger(space).orderFor(mailbox.name, key)
-    if (this.#isOrdered(removal)) {
+    if (this.#facts.isOrdered(removal)) {
       removal.state = 'free'
       if (known === removal) this.#deps.ask(space)
       return true
@@ -174,11 +167,8 @@ export class Brake {
    * would be wanted no more either, and that a pause keeps.
    */
   wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
-    const byMailbox = this.#list.known(space)?.recent(this.#deps.clock.now()) ?? new Map<string, Set<string>>()
-    const isDoomed = (name: string, key: string): boolean =>
-      going.get(name)?.has(key) === true || kept.get(name)?.has(key) === true
-    const remains = (name: string): boolean => this.#remains(space, name, key => isDoomed(name, key))
-    return isTooMuch({ byMailbox: joined(byMailbox, going), remains })
+    const recent = this.#list.known(space)?.recent(this.#deps.clock.now()) ?? new Map<string, Set<string>>()
+    return this.#facts.isTooMuch(space, joined(recent, going), joined(going, kept))
   }
 
   /** Takes in what an EdgePlacement says of holds. */
@@ -302,8 +292,8 @@ export class Brake {
     const judged = await this.#list.complete(space)
     const ledger = this.#list.known(space)
     if (!ledger) return
-    const isEmptying = await this.#emptying(space, ledger, judged)
-    const doomed = await this.#doomed(space, ledger)
+    const isEmptying = await this.#facts.emptying(space, ledger, judged)
+    const doomed = await this.#facts.doomed(space, ledger)
     this.#decide(space, ledger, { judged, isEmptying, doomed })
     if (!ledger.isPending) emptied(space)
     if (ledger.isEmpty(clock.now())) this.#list.forget(space)
@@ -329,12 +319,12 @@ export class Brake {
       else if (removal.state === 'held' || (removal.state === 'new' && judged.has(removal))) open.push(removal)
     }
     for (const removal of open) {
-      if (!this.#isOrdered(removal) && !follows(removal)) continue
+      if (!this.#facts.isOrdered(removal) && !follows(removal)) continue
       removal.state = 'free'
       again.push(removal)
     }
     const fresh = open.filter(({ state }) => state === 'new')
-    const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger.recent(nowMs), doomed)
+    const isHeld = fresh.length > 0 && this.#facts.isTooMuch(space, joined(ledger.recent(nowMs), doomed), doomed)
     for (const removal of fresh) {
       removal.isOfEmptied = !isHeld && isEmptying(removal)
       if (isHeld || removal.isOfEmptied) [removal.state, removal.atMs] = ['held', nowMs]
@@ -345,96 +335,6 @@ export class Brake {
     const changed = [...ledger.removals].filter(one => before.has(one) !== (one.state === 'held'))
     if (changed.length > 0) this.#deps.stays(space, changed)
     this.#deps.again(again, space)
-  }
-
-  /** Which copies belong to an EdgePlacement that carries nothing any more, and not because its objects were edited one by one. */
-  async #emptying(
-    space: string,
-    ledger: BrakeLedger,
-    judged: ReadonlySet<Removal>,
-  ): Promise<(removal: Removal) => boolean> {
-    const namesOf = ({ had, isFromStart, isOrphan }: Removal): string[] =>
-      // of what was found at the start nobody remembers whose it was
-      isFromStart && !isOrphan && had.size === 0
-        ? this.#deps.join.placementNames(space)
-        : [...had].flatMap(([name, isTaken]) => (isTaken ? [name] : []))
-    const emptied = new Map<string, boolean>()
-    const idOf = (name: string, key: string) => `${name} ${isShared(key)}`
-    for (const removal of judged) {
-      for (const name of namesOf(removal)) {
-        const id = idOf(name, removal.key)
-        if (!emptied.has(id)) emptied.set(id, !(await this.#carries(space, name, isShared(removal.key))))
-      }
-    }
-    return removal =>
-      (removal.isFromStart && ledger.inherited.size > 0) ||
-      (!this.#isAwaited(removal) && namesOf(removal).some(name => emptied.get(idOf(name, removal.key)) === true))
-  }
-
-  /** Whether another space takes the copy over: its object stays in the cluster, and nothing is emptied. */
-  #isAwaited({ space, mailbox, key }: Removal): boolean {
-    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space !== space)
-  }
-
-  /** Whether an EdgePlacement brings something somewhere; what others need as well counts only beside the same. */
-  async #carries(space: string, name: string, isAlsoShared: boolean): Promise<boolean> {
-    let work = 0
-    for (const isCarried of this.#deps.join.carrying(space, name, key => isAlsoShared || !isShared(key))) {
-      if (isCarried) return true
-      if (++work % TURN_WORK === 0) await setImmediate()
-    }
-    return false
-  }
-
-  /**
-   * Copies that will go with Namespaces under deletion, up to the bound. The deletion of one ends with its last copy.
-   */
-  async #doomed(space: string, ledger: BrakeLedger): Promise<KeysByMailbox> {
-    const doomed = new Map<string, Set<string>>()
-    // also in mailboxes that are closed
-    const listed = new Set(ledger.going.size > 0 ? [...ledger.removals].map(({ key }) => key) : [])
-    let [work, count] = [0, 0]
-    for (const [namespace, keys] of [...ledger.going]) {
-      const mailboxes = [...this.#deps.mailboxes()].filter(({ copies }) => copies.hasIn(namespace))
-      for (const key of [...keys]) {
-        let isPlaced = listed.has(key)
-        for (const { name, copies } of mailboxes) {
-          if (++work % TURN_WORK === 0) await setImmediate()
-          if (copies.get(key)?.owner !== space) continue
-          isPlaced = true
-          if (this.#list.find(name, key)) continue
-          doomed.set(name, (doomed.get(name) ?? new Set<string>()).add(key))
-          if (++count > MAX_REMOVED) return doomed
-        }
-        if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
-      }
-      if (keys.size === 0 && ledger.going.get(namespace) === keys) ledger.going.delete(namespace)
-    }
-    return doomed
-  }
-
-  /** Judges the sum of present, recent and doomed removals. */
-  #isTooMuch(space: string, byMailbox: Map<string, Set<string>>, doomed: KeysByMailbox): boolean {
-    const remains = (name: string): boolean => this.#remains(space, name, key => doomed.get(name)?.has(key) === true)
-    return isTooMuch({ byMailbox: joined(byMailbox, doomed), remains })
-  }
-
-  /** Whether something of the space that is wanted stays in a mailbox; what came along is nothing, nor is what only a pause keeps. */
-  #remains(space: string, name: string, isDoomed: (key: string) => boolean): boolean {
-    const mailbox = this.#deps.mailbox(name)
-    if (!mailbox) return false
-    for (const [key, { owner, terminating }] of mailbox.copies) {
-      if (terminating || owner !== space || isNamespaceKey(key)) continue
-      if (this.#list.find(name, key) || isDoomed(key)) continue
-      if (isShared(key) && !this.#isMeant(space, name, key)) continue
-      if (this.#deps.isUnwanted(mailbox, key) !== true) return true
-    }
-    return false
-  }
-
-  /** Whether a space places an object for its own sake there. */
-  #isMeant(space: string, mailbox: string, key: string): boolean {
-    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space === space && !source.implied)
   }
 
   /** Held copies that may go: all after a confirmation; those without known placements when all of the possible ones are gone. */
@@ -452,24 +352,13 @@ export class Brake {
       for (const name of isAnyOf(inherited.keys(), names) ? inherited.keys() : names) askers.add(name)
     ledger.since ??= [...inherited.values()].sort()[0] ?? timestamp(new Date(nowMs))
     const hash = planHash(held, ledger.since)
-    return this.#concerned(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
-  }
-
-  /** The EdgePlacements whose copies are held. */
-  #concerned(space: string, ledger: BrakeLedger): string[] {
-    const names = new Set(this.#deps.join.placementNames(space))
-    const concerned = new Set<string>()
-    for (const { had } of ledger.held()) {
-      for (const name of isAnyOf(had.keys(), names) ? had.keys() : ledger.askers)
-        if (names.has(name)) concerned.add(name)
-    }
-    return [...concerned]
+    return this.#facts.concerned(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
   }
 
   #reportHold(space: string, ledger: BrakeLedger): void {
     const held = ledger.held()
     const before = [...ledger.reported, ...ledger.inherited.keys()]
-    ledger.reported = new Set(this.#concerned(space, ledger))
+    ledger.reported = new Set(this.#facts.concerned(space, ledger))
     ledger.inherited.clear()
     if (held.length === 0) {
       ledger.since = undefined
@@ -481,15 +370,6 @@ export class Brake {
     for (const name of new Set([...before, ...ledger.reported])) this.#deps.report(space, name)
   }
 
-  /** Whether a deletion by name removed the cause of the copy, or no placement is left that could confirm. */
-  #isOrdered({ space, mailbox, key, isOrphan, order }: Removal): boolean {
-    const { join, isKnown, isGoing, isWhole, isEvicted } = this.#deps
-    if (order || isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true
-    const ledger = this.#list.known(space)
-    if (isOrphan || !isWhole() || !isKnown(space) || join.fact(space, key) !== undefined) return false
-    return !ledger?.withdrawn.has(key) && !ledger?.isInGoingNamespace(key)
-  }
-
   #lookAgainAt(space: string, key: string): void {
     this.#deps.again(
       [...this.#list.of(key)].filter(removal => removal.space === space),
@@ -498,18 +378,7 @@ export class Brake {
   }
 }
 
-function joined(a: KeysByMailbox, b: KeysByMailbox): KeysByMailbox {
-  const all = new Map(a)
-  for (const [mailbox, keys] of b) all.set(mailbox, new Set([...(all.get(mailbox) ?? []), ...keys]))
-  return all
-}
-
 /** Whether it waited until nothing needed it any more: what did has gone, and was judged. */
 function follows({ key, had, isFromStart }: Removal): boolean {
   return isShared(key) && had.size === 0 && !isFromStart
-}
-
-function isAnyOf(names: Iterable<string>, known: ReadonlySet<string>): boolean {
-  for (const name of names) if (known.has(name)) return true
-  return false
 }
