@@ -126,6 +126,41 @@ export async function printDocument(document: unknown, format: 'json' | 'yaml', 
   terminal.out(`---\n${stringify(document, { lineWidth: 0 }).trimEnd()}`)
 }
 
+/** How lines for people are made. */
+export interface TextOptions {
+  /** All there is to tell, however long the lines get. */
+  readonly wide: boolean
+  readonly paint: Paint
+  readonly nowMs: number
+  /** The terminal's width; tables are cut to it. */
+  readonly columns?: number | undefined
+}
+
+export function textOptions(format: Format, terminal: Terminal): TextOptions {
+  const wide = format === 'wide'
+  return { wide, paint: painter(terminal), nowMs: Date.now(), ...(!wide && { columns: terminal.columns }) }
+}
+
+interface Forms {
+  /** For programs. */
+  readonly document: object
+  /** The lines of `-o name`. */
+  names(): Iterable<string>
+  /** The lines for people. */
+  text(options: TextOptions): Iterable<string>
+}
+
+/** Prints an answer in the form of `-o`. */
+export async function printAnswer(
+  { document, names, text }: Forms,
+  format: Format | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(document, format, terminal)
+  const lines = format === 'name' ? names() : text(textOptions(format ?? 'text', terminal))
+  for (const line of lines) terminal.out(line)
+}
+
 /** Objects as `kubectl get -o json` gives them. */
 export function listOf(items: readonly KubeObject[]): object {
   return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: items.map(shown) }

@@ -3,7 +3,7 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { spacePath } from '../../client/http/paths.ts'
 import { bytesText } from '../../placement/spaces/spaceBudget.ts'
 import { CommandError } from '../shell/commandError.ts'
-import { columns, type DocumentOptions, printDocument } from '../shell/output.ts'
+import { columns, type DocumentOptions, printAnswer } from '../shell/output.ts'
 import { askServer, currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
@@ -20,17 +20,13 @@ export async function budgetCommand(options: SessionOptions & DocumentOptions, t
     if (!isRecord(document) || document.kind !== 'SpaceBudget' || !Array.isArray(document.children))
       throw new CommandError(`the server does not tell the budget of ${path}`)
     const children = document.children.filter(isRecord)
-    if (options.output === 'name') {
-      for (const space of [path, ...children.map(({ name }) => `${path}:${name}`)]) terminal.out(space)
-      return
-    }
-    if (options.output !== undefined) return printDocument(document, options.output, terminal)
+    const names = () => [path, ...children.map(({ name }) => `${path}:${name}`)]
     const all = [document, ...children]
     const hasFleet = all.some(({ used }) => isRecord(used) && Number(used.syncTargets) > 0)
     const hasSpaces = isRecord(document.limits) && document.limits.spaces !== undefined
     const rows = all.map((space, i) => rowOf(i === 0 ? '.' : String(space.name), space, { hasFleet, hasSpaces }))
     const head = [...HEAD, ...(hasFleet ? FLEET_HEAD : []), ...(hasSpaces ? SERVER_HEAD : [])]
-    for (const line of columns([head, ...rows])) terminal.out(line)
+    await printAnswer({ document, names, text: () => columns([head, ...rows]) }, options.output, terminal)
   })
 }
 

@@ -3,7 +3,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { ANSWERS_VERSION, columns, type DocumentOptions, listOf, printDocument } from '../shell/output.ts'
+import { ANSWERS_VERSION, columns, type DocumentOptions, listOf, printAnswer } from '../shell/output.ts'
 import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 import { splitPath } from '../shell/session/spacePath.ts'
 import { phaseOf, typeOf } from '../shell/session/spaces.ts'
@@ -26,14 +26,9 @@ export async function treeCommand(
 ): Promise<void> {
   await withSession(options, async session => {
     const root = await growTree(session.client, await currentPath(session))
-    if (options.output === 'name') {
-      for (const path of pathsOf(root)) terminal.out(path)
-      return
-    }
-    if (options.output !== undefined)
-      return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SpaceTree', ...root }, options.output, terminal)
-    terminal.out('.')
-    for (const line of drawTree([root], options.full === true)) terminal.out(line)
+    const document = { apiVersion: ANSWERS_VERSION, kind: 'SpaceTree', ...root }
+    const text = () => ['.', ...drawTree([root], options.full === true)]
+    await printAnswer({ document, names: () => pathsOf(root), text }, options.output, terminal)
   })
 }
 
@@ -64,13 +59,10 @@ export async function listCommand(options: SessionOptions & DocumentOptions, ter
   await withSession(options, async session => {
     const path = await currentPath(session)
     const { items } = await listAll(session.client.in(path), WORKSPACES, { limit: PAGE })
-    if (options.output === 'name') {
-      for (const { metadata } of items) terminal.out(`${path}:${metadata.name}`)
-      return
-    }
-    if (options.output !== undefined) return printDocument(listOf(items), options.output, terminal)
-    if (items.length === 0) terminal.err(`No workspaces found in ${path}.`)
-    else for (const line of columns([['NAME', 'TYPE', 'PHASE', 'URL'], ...items.map(rowOf)])) terminal.out(line)
+    if (items.length === 0 && options.output === undefined) return terminal.err(`No workspaces found in ${path}.`)
+    const names = () => items.map(({ metadata }) => `${path}:${metadata.name}`)
+    const text = () => columns([['NAME', 'TYPE', 'PHASE', 'URL'], ...items.map(rowOf)])
+    await printAnswer({ document: listOf(items), names, text }, options.output, terminal)
   })
 }
 

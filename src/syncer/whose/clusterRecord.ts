@@ -145,6 +145,13 @@ export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<Clust
   return before
 }
 
+/** The outcome of {@link adopt}, in words. */
+export function adoptionText(before: ClusterRecord | undefined, given: Mailbox): string {
+  const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
+  const since = before !== undefined && isFrom(before, given) ? 'already' : `from now on (before: ${former})`
+  return `the cluster is served from the mailbox ${given.name} ${since}`
+}
+
 /** The confirmed removals of the note are done; a later confirmation is kept. @throws StatusError `Conflict`: to be retried */
 export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
   const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))

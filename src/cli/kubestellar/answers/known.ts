@@ -3,6 +3,7 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { ListOptions, SpaceClient } from '../../../client/client.ts'
 import { type ListAllOptions, listAll } from '../../../client/listWatch.ts'
+import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 
 export interface Known {
   readonly items: readonly KubeObject[]
@@ -25,6 +26,27 @@ export async function known(
   } catch (error) {
     return notKnown(error, resource)
   }
+}
+
+/** Bound of one list of work statuses. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** Work statuses of each field selector. */
+export async function knownStatuses(space: SpaceClient, selectors: readonly string[]): Promise<Known> {
+  const items: KubeObject[] = []
+  try {
+    for (const fieldSelector of selectors) {
+      for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
+        const found = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
+        if (found.unknown !== undefined) return found
+        items.push(...found.items)
+      }
+    }
+  } catch (error) {
+    if (!isStatusError(error, 'RequestEntityTooLarge')) throw error
+    return { items: [], unknown: 'it is too much to be read' }
+  }
+  return { items }
 }
 
 /** One page, with `more` when there are others. */

@@ -19,6 +19,22 @@ export async function applied(args: readonly string[], terminal: Terminal): Prom
   return (await objectsOf(['apply', '--dry-run=server', '-o', 'json', ...args], terminal)).map(asPreviewed)
 }
 
+/** The files of an answer. */
+export interface FileOptions extends AnswerOptions {
+  filename?: string[]
+  recursive?: boolean
+}
+
+/** The flags by which kubectl finds the same files. */
+export function fileFlags({ filename = [], recursive = false }: FileOptions): string[] {
+  return [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
+}
+
+/** Objects of files as the space holds them. @throws CommandError with kubectl's words */
+export async function stored(scope: Scope, options: FileOptions, terminal: Terminal): Promise<KubeObject[]> {
+  return await objectsOf(['get', '-o', 'json', ...fileFlags(options), ...whereTo(scope, options)], terminal)
+}
+
 /** Objects as files have them, without a question to a server. @throws CommandError with kubectl's words */
 export async function written(files: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
   // the one command of kubectl that prints what it reads, whatever kinds there are: nothing is taken off
@@ -36,7 +52,7 @@ export function whereTo({ session, path }: Scope, { kubeconfig, namespace }: Ans
 }
 
 /** JSON output of a kubectl command. @throws CommandError with kubectl's words */
-export async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
+async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
   const input = terminal.input ?? (args.includes('-') ? await text(process.stdin) : '')
   const child = spawn('kubectl', args, { stdio: ['pipe', 'pipe', 'pipe'] })
   // one that does not read all has its own word about that

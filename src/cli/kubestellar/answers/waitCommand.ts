@@ -6,17 +6,15 @@ import { systemClock } from '../../../client/clock.ts'
 import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { type AnswerOptions, checkPlaces, type Scope, withSpace } from './answerSession.ts'
+import { checkPlaces, type Scope, withSpace } from './answerSession.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
-import { objectsOf, resourceOf, whereTo } from './kubectlApply.ts'
+import { type FileOptions, resourceOf, stored } from './kubectlApply.ts'
 import { nameOfObject } from './objectArgument.ts'
 import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
 import { gather, sharedFacts } from './why/whyFacts.ts'
 
-interface WaitOptions extends AnswerOptions {
-  filename?: string[]
-  recursive?: boolean
+interface WaitOptions extends FileOptions {
   for: Goal
   /** Seconds. */
   timeout: number
@@ -32,16 +30,13 @@ const MAX_NAMESPACES = 10
 
 /** Resolves to the exit code. */
 export async function waitCommand(options: WaitOptions, terminal: Terminal): Promise<number> {
-  const { filename = [], recursive = false } = options
   return await comparing(async () => {
-    if (filename.length === 0)
-      throw new CommandError('say what is waited for with -f FILE; "-" is standard input', TROUBLE)
+    if (!options.filename) throw new CommandError('say what is waited for with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async scope => {
       await checkPlaces(scope, terminal)
-      const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-      const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(scope, options)], terminal)
+      const objects = await stored(scope, options, terminal)
       const resources = await scope.space.discover()
-      const awaited = stored.map(object => ({ object, resource: resourceOf(object, resources, scope.path) }))
+      const awaited = objects.map(object => ({ object, resource: resourceOf(object, resources, scope.path) }))
       return await follow(scope, awaited, resources, options, terminal)
     })
   })

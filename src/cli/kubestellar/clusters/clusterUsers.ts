@@ -8,19 +8,13 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { atMost } from '../../../client/atMost.ts'
 import type { Client, SpaceClient } from '../../../client/client.ts'
 import { serves } from '../../../placement/spaces/spaceTypes.ts'
-import {
-  CLUSTER_WORK_STATUSES,
-  EDGE_PLACEMENTS,
-  PAUSED_ANNOTATION,
-  SLICES,
-  WORK_STATUSES,
-} from '../../../placement/words/placement.ts'
+import { EDGE_PLACEMENTS, PAUSED_ANNOTATION, SLICES } from '../../../placement/words/placement.ts'
 import { placementOf, rowsOf } from '../../../placement/words/placementSlices.ts'
 import { ANSWERS_VERSION } from '../../shell/output.ts'
 import { ROOT_SPACE } from '../../shell/session/spacePath.ts'
 import { AT_ONCE } from '../../shell/session/spaceTree.ts'
 import { namedOf } from '../answers/brokenPlaces.ts'
-import { type Known, known } from '../answers/known.ts'
+import { type Known, known, knownStatuses } from '../answers/known.ts'
 import { named, unreadText, workSpacesFrom } from '../answers/status/allSpaces.ts'
 import { isDone, rankOf, readWorkStatus, whereaboutsOf } from '../answers/workStatus.ts'
 import { grantsIn, spacesOf } from '../grants/grants.ts'
@@ -56,8 +50,6 @@ export interface ClusterUsers {
 }
 
 const MAX_LISTED = 1000
-/** Bound of one list of one space. */
-const MOST_BYTES = 16 * 1024 * 1024
 
 /** @param inventory path */
 export async function usersOf(client: Client, inventory: string, clusters: NamedClusters): Promise<ClusterUsers> {
@@ -136,8 +128,10 @@ async function usersIn(space: SpaceClient, { inventory, clusters }: UsersQuery) 
     }
   }
   const sums = new Map<string, { copies: number; troubled: number; worst?: { rank: number; text: string } }>()
-  const names = new Set([...locations, ...targets].map(({ metadata }) => metadata.name ?? ''))
-  const found = await copiesAt(space, { inventory, names })
+  const selectors = [...locations, ...targets].map(
+    ({ metadata }) => `spec.location.cluster=${inventory},spec.location.name=${metadata.name}`,
+  )
+  const found = await copiesAt(space, [...new Set(selectors)])
   const isTarget = new Set(targets.map(({ metadata }) => metadata.name))
   const copies = found.items.filter(copy => isTarget.has(whereaboutsOf(copy)?.syncTarget))
   for (const copy of copies) {
@@ -177,22 +171,14 @@ function habitOf(placement: KubeObject | undefined): string {
   return ''
 }
 
-async function copiesAt(space: SpaceClient, { inventory, names }: { inventory: string; names: ReadonlySet<string> }) {
-  const items: KubeObject[] = []
+async function copiesAt(space: SpaceClient, selectors: readonly string[]): Promise<Known> {
   try {
-    for (const name of names)
-      for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
-        const fieldSelector = `spec.location.cluster=${inventory},spec.location.name=${name}`
-        const found: Known = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
-        if (found.unknown !== undefined) return found
-        items.push(...found.items)
-      }
+    return await knownStatuses(space, selectors)
   } catch (error) {
     // a server that starts does not answer for copies yet
-    if (!isStatusError(error, 'RequestEntityTooLarge', 'ServiceUnavailable')) throw error
+    if (!isStatusError(error, 'ServiceUnavailable')) throw error
     return { items: [], unknown: error.message }
   }
-  return { items }
 }
 
 function notesOf(targets: readonly KubeObject[], locations: readonly KubeObject[]): string[] {

@@ -1,8 +1,7 @@
 /** `kubectl kubestellar users`: prints who uses a cluster; the same lines stand before the question of what takes workload off. */
-import { Footnotes, type Format, printDocument, table } from '../../shell/output.ts'
+import { Footnotes, type Format, printAnswer, type TextOptions, table, textOptions } from '../../shell/output.ts'
 import { pathOf, type Session } from '../../shell/session/session.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { type TextOptions, textOptions } from '../answers/why/whyText.ts'
 import { type InventoryOptions, inInventory } from '../sessions.ts'
 import { type ClusterUsers, usersOf } from './clusterUsers.ts'
 import { clustersNamed, type NamedClusters } from './namedClusters.ts'
@@ -20,13 +19,9 @@ export async function usersCommand(
   await inInventory(options, terminal, async (space, session) => {
     const path = await pathOf(session, options.imw)
     const answer = await usersOf(session.client, path, await clustersNamed(space, name))
-    const { output = 'text' } = options
-    if (output === 'json' || output === 'yaml') return await printDocument(answer, output, terminal)
-    if (output === 'name')
-      for (const { space, placement } of answer.users.items) {
-        if (placement !== '') terminal.out(`${space}/edgeplacement/${placement}`)
-      }
-    else for (const line of usersText(answer, textOptions(output, terminal))) terminal.out(line)
+    const placements = answer.users.items.filter(({ placement }) => placement !== '')
+    const names = () => placements.map(one => `${one.space}/edgeplacement/${one.placement}`)
+    await printAnswer({ document: answer, names, text: shown => usersText(answer, shown) }, options.output, terminal)
   })
 }
 

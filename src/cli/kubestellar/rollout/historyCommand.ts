@@ -4,10 +4,18 @@ import { groupResourceName, type KubeObject } from '../../../apimachinery/object
 import { someOf } from '../../../apimachinery/someOf.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { LOCATIONS } from '../../../placement/words/placement.ts'
-import { ANSWERS_VERSION, ago, type Cell, Footnotes, type Format, printDocument, table } from '../../shell/output.ts'
+import {
+  ANSWERS_VERSION,
+  ago,
+  type Cell,
+  Footnotes,
+  type Format,
+  printAnswer,
+  type TextOptions,
+  table,
+} from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answers/answerSession.ts'
-import { textOptions } from '../answers/why/whyText.ts'
 import { compareRevisions, comparisonText, headOf, headText, noRevision, type RevisionHead } from './revisions.ts'
 import { noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
@@ -35,18 +43,16 @@ export async function historyCommand(options: HistoryOptions, terminal: Terminal
     const { space } = scope
     const [revisions, rollouts] = await Promise.all([revisionsOf(space, placement), rolloutsOf(space, placement)])
     if (revisions.length === 0) return await noRollout(space, placement)
-    const format = options.output ?? 'text'
     if (options.revision !== undefined) {
       const found = revisions.find(one => revisionOf(one) === options.revision)
       if (!found) throw noRevision(placement, options.revision, revisions)
-      return await printChanges({ space, found, rollouts, earlier: earlierThan(found, revisions) }, format, terminal)
+      const changes = { space, found, rollouts, earlier: earlierThan(found, revisions) }
+      return await printChanges(changes, options.output, terminal)
     }
     const answers = revisions.map(one => answerOf(one, rollouts))
-    if (format === 'name') for (const { metadata } of revisions) terminal.out(`placementrevision/${metadata.name}`)
-    else if (format === 'json' || format === 'yaml') {
-      const document = { apiVersion: ANSWERS_VERSION, kind: 'RolloutHistory', placement, revisions: answers }
-      await printDocument(document, format, terminal)
-    } else for (const line of historyText(answers, textOptions(format, terminal))) terminal.out(line)
+    const document = { apiVersion: ANSWERS_VERSION, kind: 'RolloutHistory', placement, revisions: answers }
+    const names = () => revisions.map(({ metadata }) => `placementrevision/${metadata.name}`)
+    await printAnswer({ document, names, text: shown => historyText(answers, shown) }, options.output, terminal)
   })
 }
 
@@ -65,33 +71,26 @@ interface Changes {
 /** The difference between a revision and the one before. */
 async function printChanges(
   { space, found, rollouts, earlier }: Changes,
-  format: Format,
+  format: Format | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const head = headOf(found)
   const { placement, revision } = head
   const changes = await compareRevisions(space, { placement, from: earlier, to: revision })
-  if (format === 'json' || format === 'yaml') {
-    const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionChanges', ...head, after: earlier, ...changes }
-    return await printDocument(document, format, terminal)
-  }
-  if (format === 'name') {
-    for (const { group, resource, name } of changes.objects) terminal.out(`${resource}${group && `.${group}`}/${name}`)
-    return
-  }
   const { state, message } = answerOf(found, rollouts)
-  const options = textOptions(format, terminal)
-  terminal.out(options.paint(headText(head, options.nowMs), 'bold'))
-  if (state !== '') terminal.out(`${state}${message && `: ${message}`}`)
-  if (earlier === 0 && revision > 1) terminal.out('no earlier revision is kept: all of it is shown')
-  const sides = [earlier === 0 ? 'nothing' : `revision ${earlier}`, `revision ${revision}`] as const
-  for (const line of comparisonText(changes, sides, options)) terminal.out(line)
-  // they are the inventory's, and stand in no comparison
-  const locations = strings(found.spec, 'changed').filter(text => text.startsWith(LOCATION))
-  if (locations.length > 0)
-    terminal.out(
-      `parameters of locations changed: ${locations.map(text => text.slice(text.indexOf('/') + 1)).join(', ')}`,
-    )
+  function* text(options: TextOptions): Generator<string> {
+    yield options.paint(headText(head, options.nowMs), 'bold')
+    if (state !== '') yield `${state}${message && `: ${message}`}`
+    if (earlier === 0 && revision > 1) yield 'no earlier revision is kept: all of it is shown'
+    yield* comparisonText(changes, [earlier === 0 ? 'nothing' : `revision ${earlier}`, `revision ${revision}`], options)
+    // they are the inventory's, and stand in no comparison
+    const locations = strings(found.spec, 'changed').filter(changed => changed.startsWith(LOCATION))
+    if (locations.length > 0)
+      yield `parameters of locations changed: ${locations.map(each => each.slice(each.indexOf('/') + 1)).join(', ')}`
+  }
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionChanges', ...head, after: earlier, ...changes }
+  const names = () => changes.objects.map(one => `${groupResourceName(one)}/${one.name}`)
+  await printAnswer({ document, names, text }, format, terminal)
 }
 
 /** Begin of a Location among the changed objects of a revision. */
@@ -112,10 +111,7 @@ function answerOf(revision: KubeObject, rollouts: readonly KubeObject[]): Revisi
   }
 }
 
-function historyText(
-  revisions: readonly RevisionAnswer[],
-  { wide, paint, nowMs, columns }: ReturnType<typeof textOptions>,
-): string[] {
+function historyText(revisions: readonly RevisionAnswer[], { wide, paint, nowMs, columns }: TextOptions): string[] {
   const rows = revisions.map((one): (Cell | string)[] => {
     const named = wide ? one.changed : one.changed.slice(0, FEW)
     return [

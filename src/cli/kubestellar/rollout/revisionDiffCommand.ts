@@ -1,12 +1,12 @@
 /** `kubectl kubestellar diff … --revision`: an object, or all of an EdgePlacement, in a revision and now. */
+import { groupResourceName } from '../../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { ANSWERS_VERSION, type Format, printDocument } from '../../shell/output.ts'
+import { ANSWERS_VERSION, type Format, printAnswer, type TextOptions } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import type { Scope } from '../answers/answerSession.ts'
 import { CHANGE, NO_CHANGE } from '../answers/exitCodes.ts'
 import { nameOfObject, parseObjectArgument, resolveKind } from '../answers/objectArgument.ts'
-import { textOptions } from '../answers/why/whyText.ts'
 import {
   type ComparisonAnswer,
   compareRevisions,
@@ -29,7 +29,7 @@ interface RevisionDiffOptions {
 /** Resolves to the exit code. */
 export async function revisionDiff(
   scope: Scope,
-  { revision, output = 'text' }: RevisionDiffOptions,
+  { revision, output }: RevisionDiffOptions,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
@@ -40,23 +40,16 @@ export async function revisionDiff(
   const compared = isPlacement
     ? [await wholePlacement(scope, name, revision)]
     : await oneObject(scope, { ...resource, namespace: resource.namespaced ? scope.namespace : '', name }, revision)
-  const differs = compared.some(
-    one => one.hidden + one.more > 0 || one.objects.some(({ action }) => action !== 'Unchanged'),
-  )
-  if (output === 'json' || output === 'yaml') {
-    const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionDiff', differs, revisions: compared }
-    await printDocument(document, output, terminal)
-  } else if (output === 'name') {
-    for (const { objects } of compared)
-      for (const { group, resource, name, action } of objects)
-        if (action !== 'Unchanged') terminal.out(`${resource}${group && `.${group}`}/${name}`)
-  } else {
-    const options = textOptions(output, terminal)
-    for (const one of compared) {
-      terminal.out(options.paint(`${headText(one, options.nowMs)}, and now`, 'bold'))
-      for (const line of comparisonText(one, [`revision ${one.revision}`, 'now'], options)) terminal.out(line)
-    }
-  }
+  const changed = compared.flatMap(({ objects }) => objects).filter(({ action }) => action !== 'Unchanged')
+  const differs = changed.length > 0 || compared.some(({ hidden, more }) => hidden + more > 0)
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'RevisionDiff', differs, revisions: compared }
+  const names = () => changed.map(one => `${groupResourceName(one)}/${one.name}`)
+  const text = (options: TextOptions) =>
+    compared.flatMap(one => [
+      options.paint(`${headText(one, options.nowMs)}, and now`, 'bold'),
+      ...comparisonText(one, [`revision ${one.revision}`, 'now'], options),
+    ])
+  await printAnswer({ document, names, text }, output, terminal)
   return differs ? CHANGE : NO_CHANGE
 }
 

@@ -7,11 +7,10 @@ import type { ComparedObject, RevisionsWish } from '../../../placement/desks/com
 import { PLACEMENT_PREVIEWS } from '../../../placement/desks/placementPreview.ts'
 import { PLACEMENT_REVISIONS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { ago } from '../../shell/output.ts'
+import { ago, type TextOptions } from '../../shell/output.ts'
 import { nameOfObject } from '../answers/objectArgument.ts'
 import { diffOf } from '../answers/preview/preview.ts'
 import { colourOf } from '../answers/preview/previewText.ts'
-import type { TextOptions } from '../answers/why/whyText.ts'
 import { placementOf, revisionOf } from './rollouts.ts'
 
 export interface RevisionHead {
@@ -126,7 +125,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function comparisonText(
   { objects, hidden, more }: ComparisonAnswer,
   sides: readonly [string, string],
-  { paint }: Pick<TextOptions, 'paint'>,
+  { paint }: TextOptions,
 ): string[] {
   const lines = objects.flatMap(one => {
     const { action, message, namespace, name } = one

@@ -1,9 +1,8 @@
 /** How far rollouts are, for people and programs. Pure. */
 import { at, num, records, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { ANSWERS_VERSION, ago, type Cell, type Colour, Footnotes, table } from '../../shell/output.ts'
+import { ANSWERS_VERSION, ago, type Cell, type Colour, Footnotes, type TextOptions, table } from '../../shell/output.ts'
 import { NO_CHANGE, CHANGE as STOPPED, UNFINISHED } from '../answers/exitCodes.ts'
-import type { TextOptions } from '../answers/why/whyText.ts'
 import { placementOf, revisionOf } from './rollouts.ts'
 
 interface ClusterAnswer {

@@ -6,15 +6,14 @@ import { systemClock } from '../../../client/clock.ts'
 import { NOT_STAGED, ROLLED_BACK, ROLLED_OUT } from '../../../placement/rollout/rolloutStates.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_REVISIONS, PLACEMENT_ROLLOUTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { type Format, printDocument } from '../../shell/output.ts'
+import { type Format, printAnswer, type TextOptions } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { type AnswerOptions, checkPlaces, type Scope, withSpace } from '../answers/answerSession.ts'
+import { checkPlaces, type Scope, withSpace } from '../answers/answerSession.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE, UNFINISHED } from '../answers/exitCodes.ts'
 import { followAnswers } from '../answers/followAnswers.ts'
-import { objectsOf, resourceOf, whereTo } from '../answers/kubectlApply.ts'
+import { type FileOptions, resourceOf, stored } from '../answers/kubectlApply.ts'
 import { why } from '../answers/why/why.ts'
 import { gather, sharedFacts } from '../answers/why/whyFacts.ts'
-import { textOptions } from '../answers/why/whyText.ts'
 import {
   type RolloutAnswer,
   type RolloutsAnswer,
@@ -25,10 +24,8 @@ import {
 } from './rolloutStatus.ts'
 import { newestRollouts, noRollout, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
 
-export interface RolloutStatusOptions extends AnswerOptions {
-  filename?: string[]
+export interface RolloutStatusOptions extends FileOptions {
   output?: Format
-  recursive?: boolean
   revision?: number
   /** Seconds. */
   timeout?: number
@@ -41,19 +38,19 @@ export async function rolloutStatusCommand(
   terminal: Terminal,
   placement?: string,
 ): Promise<number> {
-  const { filename = [], timeout, watch, revision } = options
+  const { filename, timeout, watch, revision } = options
   return await comparing(async () => {
-    if (placement === undefined && (watch || filename.length > 0 || revision !== undefined))
+    if (placement === undefined && (watch || filename || revision !== undefined))
       throw new CommandError('name the placement whose rollout is meant', TROUBLE)
     if (timeout !== undefined && !watch) throw new CommandError('--timeout is about --watch', TROUBLE)
     return await withSpace(options, terminal, async scope => {
       await checkPlaces(scope, terminal)
       if (placement === undefined) {
         const all = rolloutsAnswer(await newestRollouts(scope.space))
-        await print(all, options.output ?? 'text', terminal)
+        await print(all, options.output, terminal)
         return rolloutExit(all)
       }
-      const applied = filename.length === 0 ? undefined : await appliedTo(scope, placement, options, terminal)
+      const applied = filename && (await appliedTo(scope, placement, options, terminal))
       return await statusOf({ scope, placement, applied, options, terminal })
     })
   })
@@ -79,7 +76,7 @@ interface Followed {
 
 async function statusOf(followed: Followed): Promise<number> {
   const { scope, placement, options, terminal } = followed
-  const format = options.output ?? 'text'
+  const format = options.output
   if (!options.watch) {
     const answer = await answerOf(followed)
     if (answer.rollouts.length === 0) return await noRollout(scope.space, placement)
@@ -173,14 +170,12 @@ async function appliedTo(
   options: RolloutStatusOptions,
   terminal: Terminal,
 ): Promise<Applied> {
-  const { filename = [], recursive = false } = options
-  const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-  const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(scope, options)], terminal)
+  const objects = await stored(scope, options, terminal)
   const [resources, shared] = await Promise.all([scope.space.discover(), sharedFacts(scope)])
   if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
   const versions: number[] = []
   let own: KubeObject | undefined
-  for (const object of stored) {
+  for (const object of objects) {
     if (isPlacement(object)) {
       if (object.metadata.name === placement) own = object
       continue
@@ -206,15 +201,10 @@ function versionOf(object: KubeObject): number {
   return num({ version: Number(object.metadata.resourceVersion) }, 'version')
 }
 
-async function print(answer: RolloutsAnswer, format: Format, terminal: Terminal): Promise<void> {
-  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
-  const { rollouts } = answer
-  if (format === 'name') {
-    for (const { placement, revision } of rollouts) terminal.out(`${placement}.${revision}`)
-    return
-  }
-  const options = textOptions(format, terminal)
-  const [only, ...more] = rollouts
-  const lines = only && more.length === 0 ? rolloutText(only, options) : rolloutsText(answer, options)
-  for (const line of lines) terminal.out(line)
+async function print(answer: RolloutsAnswer, format: Format | undefined, terminal: Terminal): Promise<void> {
+  const [only, ...more] = answer.rollouts
+  const names = () => answer.rollouts.map(({ placement, revision }) => `${placement}.${revision}`)
+  const text = (options: TextOptions) =>
+    only && more.length === 0 ? rolloutText(only, options) : rolloutsText(answer, options)
+  await printAnswer({ document: answer, names, text }, format, terminal)
 }

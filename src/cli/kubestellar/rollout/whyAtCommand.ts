@@ -1,11 +1,10 @@
 /** `kubectl kubestellar why … --at`: an object in a revision of its placements, who made it so, and what became of the revision. */
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { ANSWERS_VERSION, ago, type Format, printDocument } from '../../shell/output.ts'
+import { ANSWERS_VERSION, ago, type Format, printAnswer, type TextOptions } from '../../shell/output.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import type { Scope } from '../answers/answerSession.ts'
 import { nameOfObject, parseObjectArgument, resolveKind } from '../answers/objectArgument.ts'
-import { textOptions } from '../answers/why/whyText.ts'
 import { compareRevisions, headOf, namedRevisions, type RevisionHead } from './revisions.ts'
 import { type RolloutAnswer, rolloutsAnswer, rolloutText } from './rolloutStatus.ts'
 import { placementOf, revisionOf, revisionsOf, rolloutsOf } from './rollouts.ts'
@@ -29,7 +28,7 @@ const NOW: Readonly<Record<string, string>> = { Unchanged: 'same', Update: 'othe
 
 export async function whyAt(
   { space, namespace }: Scope,
-  { at, cluster, output = 'text' }: WhyAtOptions,
+  { at, cluster, output }: WhyAtOptions,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
@@ -63,27 +62,18 @@ export async function whyAt(
   if (revisions.length === 0 && elsewhere.length > 0)
     throw new CommandError(`the rollout of revision ${elsewhere[0]} has no location called ${JSON.stringify(cluster)}`)
   if (revisions.length === 0) throw new CommandError(`${what} is in no revision ${at} of a placement here`)
-  if (output === 'json' || output === 'yaml') {
-    const document = {
-      apiVersion: ANSWERS_VERSION,
-      kind: 'WhyAt',
-      object: { kind: resource.kind, ...objects[0]! },
-      revisions,
-    }
-    return await printDocument(document, output, terminal)
-  }
-  if (output === 'name') {
-    for (const { placement, revision } of revisions) terminal.out(`${placement}.${revision}`)
-    return
-  }
-  const options = textOptions(output, terminal)
   const where = named.namespace === '' ? '' : ` -n ${named.namespace}`
   const command = `kubectl kubestellar diff ${groupResourceName(resource)}/${name}${where}`
-  for (const [i, one] of revisions.entries()) {
-    if (i > 0) terminal.out('')
-    for (const line of sentences(what, one, { command, nowMs: options.nowMs })) terminal.out(line)
-    if (one.rollout) for (const line of ['', ...rolloutText(one.rollout, options)]) terminal.out(line)
-  }
+  const object = { kind: resource.kind, ...objects[0]! }
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'WhyAt', object, revisions }
+  const names = () => revisions.map(({ placement, revision }) => `${placement}.${revision}`)
+  const text = (options: TextOptions) =>
+    revisions.flatMap((one, i) => [
+      ...(i > 0 ? [''] : []),
+      ...sentences(what, one, { command, nowMs: options.nowMs }),
+      ...(one.rollout ? ['', ...rolloutText(one.rollout, options)] : []),
+    ])
+  await printAnswer({ document, names, text }, output, terminal)
 }
 
 /** `undefined`: the rollout is not about the cluster. */

@@ -21,7 +21,7 @@ import { formatIn } from '../../shell/changes.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../../shell/confirm.ts'
 import { durationMs } from '../../shell/durations.ts'
-import { ANSWERS_VERSION, columns, type DocumentOptions, printDocument } from '../../shell/output.ts'
+import { ANSWERS_VERSION, columns, type DocumentOptions, printAnswer, printDocument } from '../../shell/output.ts'
 import { pathOf, pathOfId, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
@@ -116,10 +116,9 @@ export async function listBootstraps(
       expires,
     }
   })
-  if (options.output === 'name') for (const { name } of items) terminal.out(name)
-  else if (options.output !== undefined)
-    await printDocument({ apiVersion: ANSWERS_VERSION, kind: 'BootstrapList', items }, options.output, terminal)
-  else for (const line of columns([COLUMNS, ...items.map(each => Object.values(each).map(expired))])) terminal.out(line)
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'BootstrapList', items }
+  const text = () => columns([COLUMNS, ...items.map(each => Object.values(each).map(expired))])
+  await printAnswer({ document, names: () => items.map(({ name }) => name), text }, options.output, terminal)
 }
 
 /** @returns the Secrets that were deleted; they held nothing */

@@ -15,7 +15,7 @@ import { CREDENTIAL_TYPE, EXPIRES_ANNOTATION } from '../../../placement/spaces/s
 import { MAILBOX_PARENT, SYNC_TARGETS, SYNCER_NAMESPACE } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../../shell/confirm.ts'
-import { ANSWERS_VERSION, columns, type DocumentOptions, printDocument } from '../../shell/output.ts'
+import { ANSWERS_VERSION, columns, type DocumentOptions, printAnswer } from '../../shell/output.ts'
 import { pathOf, type Session } from '../../shell/session/session.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { coreSpace, findSyncTarget, foundIn, readyMailbox } from './mailbox.ts'
@@ -113,10 +113,9 @@ export async function deny(
 
 async function printClaims(found: readonly Found[], { output }: DocumentOptions, terminal: Terminal): Promise<void> {
   const items = found.map(({ mailbox: _, ...claim }): Claim => claim)
-  if (output === 'name') for (const name of new Set(items.map(each => each.syncTarget))) terminal.out(name)
-  else if (output !== undefined)
-    await printDocument({ apiVersion: ANSWERS_VERSION, kind: 'ClaimList', items }, output, terminal)
-  else for (const line of columns([COLUMNS, ...items.map(rowOf)])) terminal.out(line)
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'ClaimList', items }
+  const names = () => new Set(items.map(each => each.syncTarget))
+  await printAnswer({ document, names, text: () => columns([COLUMNS, ...items.map(rowOf)]) }, output, terminal)
 }
 
 function rowOf({ syncTarget, state, claim, since, bootstrap }: Claim): string[] {

@@ -8,7 +8,8 @@ import {
   USED_ANNOTATION,
 } from '../../../placement/spaces/syncerCredential.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../../placement/words/placement.ts'
-import { ANSWERS_VERSION, columns, type DocumentOptions, printDocument } from '../../shell/output.ts'
+import { singular } from '../../shell/changes.ts'
+import { ANSWERS_VERSION, columns, type DocumentOptions, printAnswer } from '../../shell/output.ts'
 import { pathOf, type Session } from '../../shell/session/session.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { coreSpace, foundIn, readyMailbox, secretsOf } from './mailbox.ts'
@@ -74,13 +75,10 @@ export async function listSyncers(
       credentials: credentials.map(each => credentialFacts(each, live)),
     })
   }
-  if (options.output === 'name') {
-    for (const { syncTarget } of syncers) terminal.out(`synctarget.edge.kubestellar.io/${syncTarget}`)
-    return
-  }
-  if (options.output !== undefined)
-    return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SyncerList', items: syncers }, options.output, terminal)
-  for (const line of columns([COLUMNS, ...syncers.flatMap(rowsOf)])) terminal.out(line)
+  const document = { apiVersion: ANSWERS_VERSION, kind: 'SyncerList', items: syncers }
+  const names = () => syncers.map(({ syncTarget }) => `${singular(SYNC_TARGETS)}/${syncTarget}`)
+  const text = () => columns([COLUMNS, ...syncers.flatMap(rowsOf)])
+  await printAnswer({ document, names, text }, options.output, terminal)
 }
 
 function rowsOf({ syncTarget, ready, lastHeartbeat, mailbox, session, credentials }: SyncerFacts): string[][] {

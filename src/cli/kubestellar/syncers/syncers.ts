@@ -6,7 +6,7 @@ import { loadKubeconfig } from '../../../client/kubeconfig.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { CLUSTER_RECORD, MAILBOX_PARENT, SYNCER_NAME, SYNCER_NAMESPACE } from '../../../placement/words/placement.ts'
 import { writePrivateFile } from '../../../program/replacedFiles.ts'
-import { adopt, CONFIG_MAPS } from '../../../syncer/whose/clusterRecord.ts'
+import { adopt, adoptionText, CONFIG_MAPS } from '../../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../../syncer/whose/places.ts'
 import { formatIn, printObjects } from '../../shell/changes.ts'
 import { CommandError } from '../../shell/commandError.ts'
@@ -53,12 +53,10 @@ export async function revokeSyncer(
   options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
 ): Promise<KubeObject[]> {
-  const agree = () => confirm(endOfSyncer(name), options, terminal)
-  const opened = await open(session, name, { ...options, terminal }, agree)
-  const revoked = await revoke(opened, parseTimeout(options.timeout), terminal)
+  const { deleted } = await revoke(session, name, options, terminal)
   terminal.out(`every credential of the syncer of ${name} is revoked; what its cluster holds stays there`)
   terminal.out(`Give it a new one with: kubectl kubestellar syncer rotate ${name}`)
-  return revoked
+  return deleted
 }
 
 export interface RotateOptions extends SyncerOptions {
@@ -107,10 +105,8 @@ export async function removeSyncer(
   options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
 ): Promise<KubeObject[]> {
-  const agree = () => confirm(endOfSyncer(name), options, terminal)
-  const opened = await open(session, name, { ...options, terminal }, agree)
-  const revoked = await revoke(opened, parseTimeout(options.timeout), terminal)
-  const id = syncerId(opened.target)
+  const { target, deleted } = await revoke(session, name, options, terminal)
+  const id = syncerId(target)
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
   for (const line of [
     `every credential of the syncer of ${name} is revoked; what its cluster holds stays there. Take the syncer out with`,
@@ -120,7 +116,7 @@ export async function removeSyncer(
     `The SyncTarget stays; delete it with: kubectl kubestellar remove location ${name}`,
   ])
     terminal.out(line)
-  return revoked
+  return deleted
 }
 
 interface AdoptOptions extends SyncerOptions {
@@ -138,25 +134,16 @@ export async function adoptCluster(
   options: AdoptOptions,
   terminal: Terminal,
 ): Promise<KubeObject> {
-  const { target, mailbox } = await open(session, name, { ...options, terminal })
+  const { mailbox } = await open(session, name, { ...options, terminal })
   const cluster = httpSpaceClient((await loadKubeconfig(options.toKubeconfig, options.toContext)).options)
   try {
     await requireOtherServer(mailbox, cluster)
-    const before = await adopt(cluster, await mailboxOf(mailbox))
-    const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
-    terminal.out(
-      before?.mailbox === target.mailbox
-        ? `the cluster is served from the mailbox ${target.mailbox} already`
-        : `the cluster is served from the mailbox ${target.mailbox} from now on (before: ${former})`,
-    )
+    const given = await mailboxOf(mailbox)
+    terminal.out(adoptionText(await adopt(cluster, given), given))
     return await cluster.get(CONFIG_MAPS, CLUSTER_RECORD)
   } finally {
     cluster.close()
   }
-}
-
-function endOfSyncer(name: string): string {
-  return `This ends every credential of the syncer of ${name} at once; its cluster gets nothing new until it has another one.`
 }
 
 /** @param agree called when there is such a SyncTarget */
@@ -180,7 +167,15 @@ async function open(
 }
 
 /** The credentials come first: nobody begins a session behind us. The account goes too, for tokens that stand for none. */
-async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Terminal): Promise<KubeObject[]> {
+async function revoke(
+  session: Session,
+  name: string,
+  options: SyncerOptions & ConfirmOptions,
+  terminal: Terminal,
+): Promise<{ target: FoundSyncTarget; deleted: KubeObject[] }> {
+  const end = `This ends every credential of the syncer of ${name} at once; its cluster gets nothing new until it has another one.`
+  const agree = () => confirm(end, options, terminal)
+  const { target, mailbox } = await open(session, name, { ...options, terminal }, agree)
   const { credentials, live, waiting } = await secretsOf(mailbox)
   const secrets = [...waiting, ...credentials, ...(live ? [live] : [])]
   for (const { metadata } of secrets)
@@ -192,11 +187,12 @@ async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Ter
     resource: SERVICE_ACCOUNTS,
     ref: ACCOUNT,
     done: now => now !== undefined && now.metadata.uid !== account?.metadata.uid,
-    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+    signal: AbortSignal.timeout(parseTimeout(options.timeout) * 1000),
     progress: (_, seconds) =>
       terminal.err(`Revoked; the identity of the syncer is not made anew after ${seconds} s; waiting...`),
   })
   if (!reached)
     throw new CommandError('revoked; the identity of the syncer is not made anew: is the mailbox controller running?')
-  return [...secrets.map(({ data: _, ...rest }) => rest as KubeObject), ...(account ? [account] : [])]
+  const emptied = secrets.map(({ data: _, ...rest }) => rest as KubeObject)
+  return { target, deleted: [...emptied, ...(account ? [account] : [])] }
 }

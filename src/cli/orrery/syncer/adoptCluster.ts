@@ -3,7 +3,7 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { silentLogger } from '../../../client/logger.ts'
 import { CLUSTER_RECORD } from '../../../placement/words/placement.ts'
-import { adopt, CONFIG_MAPS, isFrom } from '../../../syncer/whose/clusterRecord.ts'
+import { adopt, adoptionText, CONFIG_MAPS } from '../../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../../syncer/whose/places.ts'
 import { type Host, printFound } from '../host.ts'
 import { clusterOptions, kubeconfigOf, renewedToken, tokenOf, USER_AGENT } from './connections.ts'
@@ -17,13 +17,9 @@ export async function adoptCluster(settings: Record<string, unknown>, host: Host
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   try {
     const mailbox = await accepted('the center', fromKubeconfig, mailboxOf(center))
-    const { name } = mailbox
     const toKubeconfig = (settings.toKubeconfig as string | undefined) ?? 'the pod it runs in'
     await accepted('the cluster', toKubeconfig, requireOtherServer(center, cluster))
-    const before = await adopt(cluster, mailbox)
-    const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
-    const same = before !== undefined && isFrom(before, mailbox)
-    const line = `the cluster is served from the mailbox ${name} ${same ? 'already' : `from now on (before: ${former})`}`
+    const line = adoptionText(await adopt(cluster, mailbox), mailbox)
     if (settings.output !== undefined) host.err(line)
     await printFound(settings, [line], await cluster.get(CONFIG_MAPS, CLUSTER_RECORD), host)
     return 0

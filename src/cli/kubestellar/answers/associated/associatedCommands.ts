@@ -10,8 +10,8 @@ import {
   type Cell,
   type Colour,
   type Format,
-  painter,
-  printDocument,
+  printAnswer,
+  type TextOptions,
   table,
 } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
@@ -32,18 +32,15 @@ type Row = readonly (Cell | string)[]
 
 export async function treeCommand(options: Options, terminal: Terminal, ...args: string[]): Promise<void> {
   const answer = await ask(options, terminal, args, kind => !isEvents(kind))
-  if (await isPrinted(answer, options, terminal)) return
-  const paint = painter(terminal)
   const rows = answer.clusters.flatMap(cluster => [
     [{ text: silenceOf(cluster), colour: 'bold' as const }, '', ''],
     ...treeOf(answer, cluster),
   ])
-  for (const line of table(['NAME', 'HEALTH', 'MESSAGE'], rows, paint)) terminal.out(line)
+  await print(answer, [['NAME', 'HEALTH', 'MESSAGE'], ...rows], options, terminal)
 }
 
 export async function podsCommand(options: Options, terminal: Terminal, ...args: string[]): Promise<void> {
   const answer = await ask(options, terminal, args, kind => groupResourceName(kind) === 'pods')
-  if (await isPrinted(answer, options, terminal)) return
   const now = new Date(systemClock.now())
   const cells = ['Ready', 'Status', 'Restarts'].map(name => podPrinter.columns.find(column => column.name === name)!)
   const rows = everyObject(answer).map(([cluster, { object, account }]) => [
@@ -53,12 +50,12 @@ export async function podsCommand(options: Options, terminal: Terminal, ...args:
     age(account.created, now),
     str(object, 'spec', 'nodeName'),
   ])
-  print(['LOCATION', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE', 'NODE'], rows, terminal)
+  const head = ['LOCATION', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE', 'NODE']
+  await print(answer, [head, ...rows], options, terminal)
 }
 
 export async function eventsCommand(options: Options, terminal: Terminal, ...args: string[]): Promise<void> {
   const answer = await ask(options, terminal, args, isEvents)
-  if (await isPrinted(answer, options, terminal)) return
   const now = new Date(systemClock.now())
   const events = everyObject(answer).toSorted(([, a], [, b]) => (eventTime(a.object) < eventTime(b.object) ? -1 : 1))
   const rows = events.map(([cluster, { object }]) => [
@@ -70,7 +67,8 @@ export async function eventsCommand(options: Options, terminal: Terminal, ...arg
     String(num(object, 'series', 'count') || num(object, 'count') || 1),
     str(object, 'message').split('\n', 1)[0] ?? '',
   ])
-  print(['LOCATION', 'LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'COUNT', 'MESSAGE'], rows, terminal)
+  const head = ['LOCATION', 'LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'COUNT', 'MESSAGE']
+  await print(answer, [head, ...rows], options, terminal)
 }
 
 async function ask(
@@ -86,19 +84,23 @@ async function ask(
   return answer
 }
 
-function print(head: readonly string[], rows: readonly Row[], terminal: Terminal): void {
-  if (rows.length === 0) terminal.err('None are reported.')
-  else for (const line of table(head, rows, painter(terminal))) terminal.out(line)
+/** @param rows the head first */
+async function print(
+  answer: AssociatedAnswer,
+  [head, ...rows]: [readonly string[], ...Row[]],
+  { output }: Options,
+  terminal: Terminal,
+): Promise<void> {
+  if (rows.length === 0 && output === undefined) return terminal.err('None are reported.')
+  const forms = { document: documentOf(answer), text: ({ paint }: TextOptions) => table(head, rows, paint) }
+  const names = () =>
+    everyObject(answer).map(
+      ([{ location }, { object }]) => `${location}/${object.kind.toLowerCase()}/${object.metadata.name}`,
+    )
+  await printAnswer({ ...forms, names }, output, terminal)
 }
 
-/** Documents for programs. */
-async function isPrinted(answer: AssociatedAnswer, { output }: Options, terminal: Terminal): Promise<boolean> {
-  if (output === 'name') {
-    for (const [{ location }, { object }] of everyObject(answer))
-      terminal.out(`${location}/${object.kind.toLowerCase()}/${object.metadata.name}`)
-    return true
-  }
-  if (output !== 'json' && output !== 'yaml') return false
+function documentOf(answer: AssociatedAnswer): object {
   const { resource, namespace, name } = answer
   const clusters = answer.clusters.map(({ location, silentSince, health, objects }) => ({
     location,
@@ -113,8 +115,7 @@ async function isPrinted(answer: AssociatedAnswer, { output }: Options, terminal
   }))
   const { group, resource: plural, kind } = resource
   const object = { group, resource: plural, kind, ...(namespace !== '' && { namespace }), name }
-  await printDocument({ apiVersion: ANSWERS_VERSION, kind: 'AssociatedObjects', object, clusters }, output, terminal)
-  return true
+  return { apiVersion: ANSWERS_VERSION, kind: 'AssociatedObjects', object, clusters }
 }
 
 function everyObject({ clusters }: AssociatedAnswer): [AssociatedCluster, AssociatedObject][] {

@@ -5,7 +5,7 @@
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import { ANSWERS_VERSION, Footnotes, type Format, printDocument } from '../../../shell/output.ts'
+import { ANSWERS_VERSION, Footnotes, type Format, printAnswer, type TextOptions } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import type { Clusters } from '../clusters.ts'
@@ -14,7 +14,7 @@ import { nameOfObject } from '../objectArgument.ts'
 import { clustersIn, why } from '../why/why.ts'
 import type { WhyAnswer, WhyFacts } from '../why/whyAnswer.ts'
 import { Question } from '../why/whyFacts.ts'
-import { clusterTable, messageIn, textOptions } from '../why/whyText.ts'
+import { clusterTable, messageIn } from '../why/whyText.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
 import { askPreview, NoPreviews } from './previewCommand.ts'
@@ -83,7 +83,8 @@ export async function diffCommand(options: DiffOptions, terminal: Terminal, ...a
       const question = await Question.of(scope, args, options.cluster)
       const facts = await question.facts()
       const answer = diffAnswer(facts, await centerOf(scope, facts, options), options.cluster)
-      await printDiff(answer, options.output ?? 'text', terminal)
+      const forms = { document: answer, names: () => namesApart(answer) }
+      await printAnswer({ ...forms, text: shown => diffText(answer, shown) }, output, terminal)
       return diffExit(answer)
     }),
   )
@@ -183,15 +184,13 @@ const HOLDS: Readonly<Record<string, string>> = {
   Unknown: 'is not known in',
 }
 
-async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal): Promise<void> {
-  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
-  if (format === 'name') {
-    const apart = answer.live.filter(group => DRIFTED.has(group.action) || isUnknown(group))
-    const names = new Set([...answer.clusters, ...apart.flatMap(({ locations }) => locations)].map(one => one.location))
-    for (const name of names) terminal.out(`grantedlocation/${name}`)
-    return
-  }
-  const options = textOptions(format, terminal)
+function namesApart({ live, clusters }: DiffAnswer): Set<string> {
+  const apart = live.filter(group => DRIFTED.has(group.action) || isUnknown(group))
+  const places = [...clusters, ...apart.flatMap(({ locations }) => locations)]
+  return new Set(places.map(({ location }) => `grantedlocation/${location}`))
+}
+
+function diffText(answer: DiffAnswer, options: TextOptions): string[] {
   const { paint } = options
   const { object, message, center, live, clusters, unknown } = answer
   const footnotes = new Footnotes(options.wide ? [] : clusters.map(messageIn))
@@ -203,6 +202,5 @@ async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal)
   lines.push(...live.flatMap(group => groupText(title, group, { ...options, words: HOLDS })))
   if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options, footnotes), ...footnotes.lines)
   if (unknown.length > 0) lines.push('', ...unknown.map(text => paint(`not known: ${text}`, 'dim')))
-  lines.push('', paint(`compared: ${answer.compared}`, 'dim'))
-  for (const line of lines) terminal.out(line)
+  return [...lines, '', paint(`compared: ${answer.compared}`, 'dim')]
 }

@@ -10,17 +10,13 @@ import { NAMESPACES } from '../../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../../client/client.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
-import type { AnswerOptions, Scope } from '../answerSession.ts'
+import type { Scope } from '../answerSession.ts'
 import { TROUBLE } from '../exitCodes.ts'
-import { applied, whereTo, written } from '../kubectlApply.ts'
+import { applied, type FileOptions, fileFlags, whereTo, written } from '../kubectlApply.ts'
 
-/** @param files the arguments by which kubectl finds them. @throws CommandError with kubectl's words */
-export async function firstApply(
-  scope: Scope,
-  files: readonly string[],
-  options: AnswerOptions,
-  terminal: Terminal,
-): Promise<KubeObject[]> {
+/** @throws CommandError with kubectl's words */
+export async function firstApply(scope: Scope, options: FileOptions, terminal: Terminal): Promise<KubeObject[]> {
+  const files = fileFlags(options)
   // it is read twice
   const input = terminal.input ?? (files.includes('-') ? await text(process.stdin) : '')
   const reading = { ...terminal, input }

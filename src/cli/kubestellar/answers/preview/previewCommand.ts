@@ -3,7 +3,7 @@ import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { objects } from '../../../../apimachinery/fields.ts'
 import { messageOf } from '../../../../apimachinery/messageOf.ts'
 import { didYouMean } from '../../../../apimachinery/nearest.ts'
-import { apiVersionOf, type KubeObject } from '../../../../apimachinery/object.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import {
   type LiveWish,
   MAX_PREVIEW_BYTES,
@@ -19,13 +19,14 @@ import {
   SLICES,
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import { type Format, printAnswer } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
-import { type AnswerOptions, checkPlaces, type Scope, withSpace } from '../answerSession.ts'
+import { checkPlaces, type Scope, withSpace } from '../answerSession.ts'
 import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'
 import { comparing, previewExit, TOO_MANY_DELETES, TROUBLE } from '../exitCodes.ts'
 import { type Known, known } from '../known.ts'
+import type { FileOptions } from '../kubectlApply.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
 import { firstApply } from './firstApply.ts'
 import { changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
@@ -33,25 +34,21 @@ import { previewMarkdown } from './previewMarkdown.ts'
 import { previewText } from './previewText.ts'
 import { oneOfMany, questionsOf } from './questions.ts'
 
-interface PreviewOptions extends AnswerOptions {
-  filename?: string[]
-  recursive?: boolean
+interface PreviewOptions extends FileOptions {
   maxDeletes?: number
   output?: Format
 }
 
 /** Resolves to the exit code. */
 export async function previewCommand(options: PreviewOptions, terminal: Terminal): Promise<number> {
-  const { filename = [], recursive = false } = options
   return await comparing(async () => {
-    if (filename.length === 0)
+    if (!options.filename)
       throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async scope => {
       const closed = await checkPlaces(scope, terminal)
-      const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
       const words: string[] = []
       const collecting = { ...terminal, err: (text: string) => void words.push(text) }
-      const would = await firstApply(scope, files, options, collecting).catch(async (error: unknown) => {
+      const would = await firstApply(scope, options, collecting).catch(async (error: unknown) => {
         for (const text of words) terminal.err(text)
         // kubectl says nothing of rights where it finds no schemas
         throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, scope))
@@ -156,14 +153,7 @@ export async function askPreview(
 }
 
 async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {
-  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
-  if (format === 'name') {
-    for (const object of answer.objects.filter(changesSomething)) {
-      const { group, resource, name } = object
-      terminal.out(`${resource}${group === '' ? '' : `.${group}`}/${name}`)
-    }
-    return
-  }
   if (format === 'markdown') return terminal.out(previewMarkdown(answer))
-  for (const line of previewText(answer, { wide: format === 'wide', paint: painter(terminal) })) terminal.out(line)
+  const names = () => answer.objects.filter(changesSomething).map(one => `${groupResourceName(one)}/${one.name}`)
+  await printAnswer({ document: answer, names, text: options => previewText(answer, options) }, format, terminal)
 }

@@ -1,20 +1,15 @@
 /** `kubectl kubestellar status`: asks a workload space for its placements and locations, and inventories where that is allowed. */
-import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { str } from '../../../../apimachinery/fields.ts'
-import type { KubeObject } from '../../../../apimachinery/object.ts'
-import type { SpaceClient } from '../../../../client/client.ts'
 import { systemClock } from '../../../../client/clock.ts'
 import {
-  CLUSTER_WORK_STATUSES,
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
   SLICES,
   SYNC_TARGETS,
-  WORK_STATUSES,
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import { type Format, printDocument } from '../../../shell/output.ts'
+import { type Format, printAnswer } from '../../../shell/output.ts'
 import { currentPath } from '../../../shell/session/session.ts'
 import { ROOT_SPACE } from '../../../shell/session/spacePath.ts'
 import { enterable } from '../../../shell/session/spaces.ts'
@@ -24,11 +19,11 @@ import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { beyondNamed, mayName, PROGRESSING, STALE } from '../brokenPlaces.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from '../exitCodes.ts'
 import { followAnswers, type Watched } from '../followAnswers.ts'
-import { type Known, known } from '../known.ts'
+import { known, knownStatuses } from '../known.ts'
 import { namingOwners } from '../namingOwners.ts'
-import { textOptions } from '../why/whyText.ts'
 import { yours } from '../wrongSpace.ts'
 import { inventoryOf, statusOfSpaces } from './allSpaces.ts'
+import type { Trouble } from './clusterStatus.ts'
 import { fleetStatus, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 
@@ -57,7 +52,7 @@ async function printAllSpaces(options: StatusOptions, terminal: Terminal): Promi
     if (options.space !== undefined) await enterable(session.client, path)
     const from = options.space === undefined ? [ROOT_SPACE, path] : [path]
     const status = await namingOwners(await statusOfSpaces(session.client, from), session.client)
-    await printStatus(status, options.output ?? 'text', terminal)
+    await printStatus(status, options.output, terminal)
     return options.exitCode ? statusExit(status) : NO_CHANGE
   })
 }
@@ -81,22 +76,20 @@ async function printSpace(options: StatusOptions, terminal: Terminal): Promise<n
       if (placements.refusal !== undefined && granted.refusal !== undefined)
         throw new CommandError(`${placements.refusal}${await yours(session.client)}`)
       // placements name some of what is broken
-      const beyond = await statusesOf(space, beyondNamed(placements.items))
-      const stale = await statusesOf(space, mayName('stale', placements.items) ? [STALE] : [])
-      const progressing = await statusesOf(space, mayName('progressing', placements.items) ? [PROGRESSING] : [])
+      const named = beyondNamed(placements.items)
       const status = fleetStatus({
         placements,
         granted,
         bindings,
         slices,
         inventories,
-        ...(beyond && { beyond }),
-        ...(stale && { stale }),
-        ...(progressing && { progressing }),
+        ...(named.length > 0 && { beyond: await knownStatuses(space, named) }),
+        ...(mayName('stale', placements.items) && { stale: await knownStatuses(space, [STALE]) }),
+        ...(mayName('progressing', placements.items) && { progressing: await knownStatuses(space, [PROGRESSING]) }),
       })
       return await namingOwners(status, session.client)
     }
-    const print = (status: StatusAnswer) => printStatus(status, options.output ?? 'text', terminal)
+    const print = (status: StatusAnswer) => printStatus(status, options.output, terminal)
     if (options.watch !== true) {
       const status = await answer()
       await print(status)
@@ -114,39 +107,15 @@ function statusExit({ placements, clusters, unknown }: StatusAnswer): number {
   return placements.troubled + clusters.troubled + unknown.length > 0 ? CHANGE : NO_CHANGE
 }
 
-/** Bound on one list. */
-const MOST_BYTES = 16 * 1024 * 1024
-
-/** WorkStatuses of each field selector; `undefined` where there is none to ask for. */
-async function statusesOf(space: SpaceClient, selectors: readonly string[]): Promise<Known | undefined> {
-  if (selectors.length === 0) return undefined
-  const items: KubeObject[] = []
-  try {
-    for (const fieldSelector of selectors) {
-      for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
-        const found = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
-        if (found.unknown !== undefined) return found
-        items.push(...found.items)
-      }
-    }
-  } catch (error) {
-    if (!isStatusError(error, 'RequestEntityTooLarge')) throw error
-    return { items: [], unknown: 'it is too much to be read' }
-  }
-  return { items }
+async function printStatus(answer: StatusAnswer, format: Format | undefined, terminal: Terminal): Promise<void> {
+  const forms = { document: answer, names: () => troubledNames(answer) }
+  await printAnswer({ ...forms, text: options => statusText(answer, options) }, format, terminal)
 }
 
-async function printStatus(answer: StatusAnswer, format: Format, terminal: Terminal): Promise<void> {
-  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
-  if (format === 'name') {
-    const troubled = <T extends { trouble: string }>(items: readonly T[]) =>
-      items.filter(({ trouble }) => trouble !== 'none')
-    const within = (space: string | undefined) => (space === undefined ? '' : `${space}/`)
-    for (const { space, name } of troubled(answer.placements.items))
-      terminal.out(`${within(space)}edgeplacement/${name}`)
-    for (const { inventory, location } of troubled(answer.clusters.items))
-      terminal.out(inventory === undefined ? `grantedlocation/${location}` : `${inventory}/location/${location}`)
-    return
-  }
-  for (const line of statusText(answer, textOptions(format, terminal))) terminal.out(line)
+function* troubledNames({ placements, clusters }: StatusAnswer): Generator<string> {
+  const isTroubled = ({ trouble }: { trouble: Trouble }): boolean => trouble !== 'none'
+  for (const { space, name } of placements.items.filter(isTroubled))
+    yield `${space === undefined ? '' : `${space}/`}edgeplacement/${name}`
+  for (const { inventory, location } of clusters.items.filter(isTroubled))
+    yield inventory === undefined ? `grantedlocation/${location}` : `${inventory}/location/${location}`
 }

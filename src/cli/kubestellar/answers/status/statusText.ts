@@ -1,6 +1,5 @@
 /** The answer of `status` for people. */
-import { ago, type Cell, type Colour, Footnotes, table } from '../../../shell/output.ts'
-import type { TextOptions } from '../why/whyText.ts'
+import { ago, type Cell, type Colour, Footnotes, type TextOptions, table } from '../../../shell/output.ts'
 import type { Trouble } from './clusterStatus.ts'
 import { NOTHING_REPORTED } from './placementStatus.ts'
 import type { StatusAnswer } from './status.ts'

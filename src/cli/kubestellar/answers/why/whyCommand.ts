@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../../../client/clock.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import { type Format, printDocument } from '../../../shell/output.ts'
+import { type Format, printAnswer } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { namingCauses } from '../associated/degradedCauses.ts'
@@ -11,7 +11,7 @@ import { namingOwners } from '../namingOwners.ts'
 import { why } from './why.ts'
 import type { WhyAnswer } from './whyAnswer.ts'
 import { Question } from './whyFacts.ts'
-import { textOptions, whyText } from './whyText.ts'
+import { whyText } from './whyText.ts'
 
 interface WhyOptions extends AnswerOptions {
   at?: string
@@ -34,7 +34,10 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
       const explained = await namingCauses(why(await question.stagedFacts()), scope, args)
       return await namingOwners(explained, scope.session.client)
     }
-    const print = (answer: WhyAnswer) => printWhy(answer, options.output ?? 'text', terminal)
+    const print = async (answer: WhyAnswer): Promise<void> => {
+      const names = () => answer.clusters.map(({ location }) => `grantedlocation/${location}`)
+      await printAnswer({ document: answer, names, text: shown => whyText(answer, shown) }, output, terminal)
+    }
     if (options.watch !== true) return await print(await answer())
     await followAnswers({
       clock: systemClock,
@@ -46,10 +49,4 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
       warn: terminal.err,
     })
   })
-}
-
-async function printWhy(answer: WhyAnswer, format: Format, terminal: Terminal): Promise<void> {
-  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
-  if (format === 'name') for (const { location } of answer.clusters) terminal.out(`grantedlocation/${location}`)
-  else for (const line of whyText(answer, textOptions(format, terminal))) terminal.out(line)
 }

@@ -1,27 +1,12 @@
 /** The answer of `why` for people. */
 
 import { COPY_STATES, factsOf } from '../../../../placement/outcome/copyStates.ts'
-import { ago, type Colour, Footnotes, type Format, type Paint, painter, table } from '../../../shell/output.ts'
-import type { Terminal } from '../../../shell/terminal.ts'
+import { ago, type Colour, Footnotes, type TextOptions, table } from '../../../shell/output.ts'
 import type { LocationMiss } from '../destinations.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import type { PlacementAnswer, WhyAnswer } from './whyAnswer.ts'
 import type { Note } from './whyNotes.ts'
 import { stagesText } from './whyStages.ts'
-
-export interface TextOptions {
-  readonly wide: boolean
-  readonly paint: Paint
-  readonly nowMs: number
-  /** The terminal's width; tables are cut to it. */
-  readonly columns?: number | undefined
-}
-
-/** @param format `wide` says all, however long the lines get */
-export function textOptions(format: Format, terminal: Terminal): TextOptions {
-  const wide = format === 'wide'
-  return { wide, paint: painter(terminal), nowMs: Date.now(), ...(!wide && { columns: terminal.columns }) }
-}
 
 /** Number of misses; `-o wide` shows all that there are. */
 const FEW = 3
