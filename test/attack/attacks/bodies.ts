@@ -34,7 +34,7 @@ export const bodies: readonly Attack[] = [
     },
     run: async ({ alice, space, size }) => {
       const body = json('patched', `${'{},'.repeat(size(500_000, 101_000))}{}`)
-      await crowd(size(60, 4), 16, i =>
+      await crowd(size(60, 1), 16, i =>
         i % 4 === 0
           ? alice.send({ path: space.maps, body })
           : alice.send({
@@ -51,7 +51,7 @@ export const bodies: readonly Attack[] = [
   attack('many-values', {
     does: 'bodies with as many fields and elements as they may have, of several kinds',
     run: async ({ alice, space, size }) => {
-      const most = size(MOST, 6000)
+      const most = size(MOST, 2000)
       const env = numbered(most / 5, 'E').map(name => ({ name, value: 'v' }))
       const rules = numbered(most / 8, 'r').map(each => ({ apiGroups: ['x'], resources: [each], verbs: ['get'] }))
       const asked: readonly [path: string, body: object | string][] = [
@@ -94,11 +94,11 @@ export const bodies: readonly Attack[] = [
   attack('many-claims', {
     does: 'small patches of an object whose 39,000 fields are claimed, and applies of all of them',
     prepare: async ({ alice, space, size }) => {
-      await alice.must({ path: space.maps, body: map('claimed', record(size(WIDEST, 5000), 'v')) })
+      await alice.must({ path: space.maps, body: map('claimed', record(size(WIDEST, 1000), 'v')) })
     },
     run: async ({ alice, space, size }) => {
       const path = `${space.maps}/claimed?fieldManager=me&force=true`
-      const whole = map('claimed', record(size(WIDEST, 5000), 'v'))
+      const whole = map('claimed', record(size(WIDEST, 1000), 'v'))
       await crowd(size(24, 4), 6, i =>
         i % 3 === 0
           ? alice.send({ method: 'PATCH', path, type: APPLY, body: whole })
@@ -117,7 +117,7 @@ export const bodies: readonly Attack[] = [
     prepare: account,
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/api/v1/namespaces/default/serviceaccounts/asked/token`
-      await crowd(size(400, 20), 64, i =>
+      await crowd(size(400, 4), 64, i =>
         alice.send({ path, body: { spec: { audiences: numbered(i % 2 === 0 ? 100 : 5000, 'https://audience-') } } }),
       )
     },
@@ -148,7 +148,7 @@ export const bodies: readonly Attack[] = [
     does: 'signing requests of 64 KiB that are none, and of 30 KiB',
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/apis/certificates.k8s.io/v1/certificatesigningrequests`
-      await crowd(size(400, 20), 64, i => {
+      await crowd(size(400, 4), 64, i => {
         const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${'MIIB'.repeat(i % 2 === 0 ? 5500 : 12_000)}\n-----END CERTIFICATE REQUEST-----\n`
         const spec = {
           request: Buffer.from(pem).toString('base64'),
@@ -174,7 +174,7 @@ export const bodies: readonly Attack[] = [
         { groups: numbered(40_000, 'g') },
         { user: 'u', extra: Object.fromEntries(numbered(20_000, 'k').map(key => [key, ['v']])) },
       ]
-      await crowd(size(200, 8), 16, i => {
+      await crowd(size(200, 4), 16, i => {
         const spec = { resourceAttributes: { verb: 'get', resource: 'pods' }, ...specs[i % specs.length] }
         return alice.send({ path, body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec } })
       })

@@ -46,7 +46,7 @@ function policyAttack(name: string, does: string, expression: string, hears: rea
     hears,
     prepare: ground => policy(ground, [expression]),
     run: async ({ alice, space, size }) =>
-      await crowd(size(40, 2), size(8, 2), () => alice.send({ path: space.maps + DRY, body: map(TEXT) })),
+      await crowd(size(40, 1), size(8, 1), () => alice.send({ path: space.maps + DRY, body: map(TEXT) })),
   })
 }
 
@@ -88,11 +88,11 @@ export const cel: readonly Attack[] = [
     hears: [422],
     prepare: async ground => {
       const dear = `${SIXTY}.all(a, ${SIXTY}.all(b, a + b >= 0))`
-      await crowd(ground.size(60, 5), 8, i => policy(ground, [dear, dear, dear, dear], `greedy-${i}`))
+      await crowd(ground.size(60, 2), 8, i => policy(ground, [dear, dear, dear, dear], `greedy-${i}`))
       await policy(ground, ["object.data.b == ''"], 'last')
     },
     run: async ({ alice, space, size }) =>
-      await crowd(size(40, 2), size(8, 2), () => alice.send({ path: space.maps + DRY, body: map(1000) })),
+      await crowd(size(40, 1), size(8, 1), () => alice.send({ path: space.maps + DRY, body: map(1000) })),
   }),
   attack('cel-crd-rules', {
     does: '20 POSTs at a time of an object with 40 rules at the allowed price',
@@ -104,7 +104,7 @@ export const cel: readonly Attack[] = [
           spec: {
             type: 'object',
             properties: Object.fromEntries(
-              Array.from({ length: 40 }, (_, i) => [
+              Array.from({ length: ground.size(40, 20) }, (_, i) => [
                 `p${i}`,
                 {
                   type: 'object',
@@ -118,8 +118,8 @@ export const cel: readonly Attack[] = [
       })
     },
     run: async ({ alice, space, size }) => {
-      const a = Array.from({ length: size(300, 300) }, (_, i) => i)
-      const spec = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { a }]))
+      const a = Array.from({ length: 300 }, (_, i) => i)
+      const spec = Object.fromEntries(Array.from({ length: size(40, 20) }, (_, i) => [`p${i}`, { a }]))
       await crowd(size(60, 1), size(20, 1), () => alice.send({ path: thingsOf(space.prefix), body: thing({ spec }) }))
     },
     hears: [422],

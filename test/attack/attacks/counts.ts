@@ -142,7 +142,7 @@ export const counts: readonly Attack[] = [
       }
     },
     run: async ({ alice, space, size }) => {
-      const data = Object.fromEntries(Array.from({ length: size(39_000, 3000) }, (_, i) => [`k${i}`, 'v']))
+      const data = Object.fromEntries(Array.from({ length: size(39_000, 300) }, (_, i) => [`k${i}`, 'v']))
       await crowd(4, 2, i => {
         const metadata = { generateName: 'c-', labels: { by: i % 2 === 0 ? 'patches' : 'applied' } }
         return alice.must({
@@ -171,7 +171,7 @@ export const counts: readonly Attack[] = [
       })
     },
     run: async ({ alice, space, size }) => {
-      const data = Object.fromEntries(Array.from({ length: size(39_000, 3000) }, (_, i) => [`k${i}`, 'v']))
+      const data = Object.fromEntries(Array.from({ length: size(39_000, 300) }, (_, i) => [`k${i}`, 'v']))
       const bodies = [map(900_000), { metadata: { generateName: 'c-' }, data }]
       await crowd(size(4, 2), 4, i => alice.send({ path: `${space.maps}?dryRun=All`, body: bodies[i % 2]! }))
     },

@@ -72,7 +72,7 @@ export const definitions: readonly Attack[] = [
         },
       }),
     run: async ({ alice, space, size }) => {
-      const body = thing({ spec: Array.from({ length: size(20_000, 20_000) }, () => 'w') })
+      const body = thing({ spec: Array.from({ length: size(20_000, 2000) }, () => 'w') })
       await crowd(size(8, 2), 4, () => alice.send({ path: thingsOf(space.prefix) + DRY, body }))
     },
     hears: [422],
@@ -96,8 +96,8 @@ export const definitions: readonly Attack[] = [
           path,
           body: thing(
             i % 2 === 0
-              ? { text: 'a'.repeat(900_000) }
-              : { list: Array.from({ length: 20_000 }, () => 'a'.repeat(40)) },
+              ? { text: 'a'.repeat(size(900_000, 90_000)) }
+              : { list: Array.from({ length: size(20_000, 2000) }, () => 'a'.repeat(40)) },
           ),
         }),
       )
@@ -145,7 +145,7 @@ export const definitions: readonly Attack[] = [
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/${CRDS}`
       const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
-      await crowd(size(150, 6), 6, async i => {
+      await crowd(size(150, 2), 6, async i => {
         await alice.send({ path, body: definition(group, i, wide()) })
         for (const document of ['/openapi/v2', '/openapi/v3', `/openapi/v3/apis/${group}/v1`, '/apis', '/api'])
           await alice.send({ path: space.prefix + document })
@@ -159,7 +159,7 @@ export const definitions: readonly Attack[] = [
       const path = `${space.prefix}/${CRDS}`
       const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
       const schema = flat(size(11_000, 1000))
-      await crowd(size(24, 2), 4, async i => {
+      await crowd(size(24, 1), 4, async i => {
         await alice.send({ path, body: definition(group, i, schema) })
         const one = `${path}/things${i}.${group}`
         await alice.send({
@@ -195,15 +195,15 @@ export const definitions: readonly Attack[] = [
   attack('openapi-large', {
     does: '60 definitions of 10,000 properties, and all their documents asked for by 20 clients at a time',
     prepare: async ({ alice, space, size }) => {
-      const schema = flat(size(10_000, 500))
-      await crowd(size(60, 3), 2, async i => {
+      const schema = flat(size(10_000, 200))
+      await crowd(size(60, 1), 2, async i => {
         await alice.send({ path: `${space.prefix}/${CRDS}`, body: definition(`g${i % 6}.example.com`, i, schema) })
       })
     },
     run: async ({ alice, space, size }) => {
       const AGGREGATED = { Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' }
       const PROTOBUF = { Accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }
-      await crowd(size(60, 4), 20, async i => {
+      await crowd(size(60, 1), 20, async i => {
         const asked: { path: string; headers?: Record<string, string> }[] = [
           { path: '/openapi/v2' },
           { path: '/openapi/v2', headers: PROTOBUF },

@@ -47,7 +47,7 @@ export const host: readonly Attack[] = [
       const { alice, space, size, frontUrl, url } = ground
       for (const [what, access] of Object.entries(await forgeries(ground))) {
         const atFront = alice.as(frontUrl, access)
-        await crowd(size(400, 6), 16, async i => {
+        await crowd(size(400, 4), 16, async i => {
           const path = [`${SPACES}/${space.path}/proxy${SECRETS}`, SPACES, `${EDGE}/edgeplacements`, '/apis'][i % 4]!
           const { code } = await atFront.send({ path, headers: MASTERS })
           if (code > 0 && code < 400) alice.faults.push(`${what} was answered ${code} at ${path}`)

@@ -206,7 +206,7 @@ export const placement: readonly Attack[] = [
       await asSyncer(ground)
     },
     run: async ({ alice, space, size }) =>
-      await crowd(size(3000, 60), 64, i =>
+      await crowd(size(3000, 12), 64, i =>
         alice.send(
           [
             {
@@ -227,7 +227,7 @@ export const placement: readonly Attack[] = [
     does: "a syncer's credential: reports of all that there may be in one, each the opposite of the one before",
     prepare: async ground => {
       await fleet(ground, { clusters: 1 })
-      await crowd(ground.size(300, 10), 8, i => place(ground, `told-${i}`, { a: 'b' }, {}))
+      await crowd(ground.size(300, 3), 8, i => place(ground, `told-${i}`, { a: 'b' }, {}))
       await asSyncer(ground)
     },
     run: async ({ alice, space, size }) => {
@@ -241,7 +241,7 @@ export const placement: readonly Attack[] = [
         }))
       let epoch = ''
       let number = 0
-      await crowd(size(1500, 12), 32, async i => {
+      await crowd(size(1500, 3), 32, async i => {
         const exceptions = [told('refused'), [], told('retrying')][i % 3]
         const spec = { session, number: ++number, whole: true, epoch, compared: true, processed: 1_000_000, exceptions }
         const body = { apiVersion: VERSION, kind: 'SyncerOutcome', metadata: { name: 'the-one' }, spec }

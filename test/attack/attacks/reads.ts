@@ -15,7 +15,7 @@ async function large({ alice, space, size }: Ground): Promise<void> {
 
 /** Many small objects. */
 async function many({ alice, space, size }: Ground): Promise<void> {
-  await crowd(size(20_000, 50), 48, i =>
+  await crowd(size(20_000, 10), 48, i =>
     alice.must({
       path: space.maps,
       body: {

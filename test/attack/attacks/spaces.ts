@@ -39,7 +39,7 @@ export const spaces: readonly Attack[] = [
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/api/v1/namespaces/default/events`
       const involvedObject = { kind: 'ConfigMap', namespace: 'default', name: 'x', apiVersion: 'v1' }
-      await crowd(size(4000, 50), 64, () =>
+      await crowd(size(4000, 10), 64, () =>
         alice.send({
           path,
           body: {

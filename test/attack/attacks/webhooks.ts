@@ -83,7 +83,7 @@ function hanging(
       const { alice, space, size } = ground
       const end = await hook(ground, answer, times)
       try {
-        const count = size(400, 4)
+        const count = size(400, 2)
         await crowd(count, count, () => alice.send({ path: space.maps, body: MAP }))
       } finally {
         await end()

@@ -73,7 +73,7 @@ export const writes: readonly Attack[] = [
   attack('json-patch', {
     does: '10,000 operations at the head of a long list, and copies of copies',
     prepare: async ground => {
-      const args = numbered(ground.size(50_000, 5000), 'argument')
+      const args = numbered(ground.size(50_000, 500), 'argument')
       await pod(ground, 'listed', { containers: [{ name: 'c', image: 'i', args }] })
     },
     run: async ({ alice, space, size }) => {
