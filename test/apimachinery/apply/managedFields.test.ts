@@ -153,6 +153,16 @@ t.test('the oldest of more than ten updaters become ancient-changes', async t =>
   })
 })
 
+t.test('an apply claims a bounded number of fields', async t => {
+  const labelled = (count: number): KubeObject =>
+    config(undefined, { labels: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, ''])) })
+  t.equal(apply(undefined, labelled(39_000)).metadata.managedFields?.length, 1)
+  t.throws(() => apply(undefined, labelled(40_001)), {
+    reason: 'RequestEntityTooLarge',
+    message: /^an apply may claim 40000 fields at most: split the object, or use an update or a patch/,
+  })
+})
+
 t.test('applying again with a field left out removes it, unless somebody else owns it', async t => {
   let object = apply(undefined, config({ replicas: 1, paused: true, minReadySeconds: 1 }), 'a')
   object = apply(object, config({ paused: true }), 'b', 1)
