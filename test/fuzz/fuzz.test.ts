@@ -9,7 +9,7 @@ t.teardown(() => world.close())
 
 for (const target of targets) {
   t.test(`${target.name}: no fault of the server`, async t => {
-    const findings = await runTargets(world, [target], { seed: 20, ms: 0, share: 0.15 })
+    const findings = await runTargets(world, [target], { seed: 20, ms: 0, share: 0.06 })
     t.strictSame(findings, [])
     t.ok(world.asked > 0)
   })

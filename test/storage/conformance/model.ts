@@ -81,7 +81,7 @@ export const modelCases: Case[] = [
           await step(store, model, { op: 'list', range: {}, at: 1, limit: undefined, after: undefined })
           await store.close()
         }),
-        { numRuns: 60 },
+        { numRuns: 20 },
       )
       t.pass('the store and the model agree')
     },

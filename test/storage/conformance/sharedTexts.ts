@@ -111,7 +111,7 @@ export const sharedTextCases: Case[] = [
           equal(await everything(stores[0]), await everything(stores[1]))
           for (const store of stores) await store.close()
         }),
-        { numRuns: 20 },
+        { numRuns: 8 },
       )
       t.pass('both stores tell the same')
     },
