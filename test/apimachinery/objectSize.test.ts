@@ -10,18 +10,17 @@ import {
 } from '../../src/apimachinery/objectSize.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
 
-const object = (rest: object, managedFields?: readonly ManagedFieldsEntry[]): KubeObject => ({
+const object = (rest: object, managedFields?: ManagedFieldsEntry[]): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'a', ...(managedFields && { managedFields }) },
   ...rest,
 })
-const mapOf = (count: number, prefix = 'k') =>
-  Object.fromEntries(Array.from({ length: count }, (_, i) => [prefix + i, '']))
+const mapOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, '']))
 const claim = (manager: string, count: number): ManagedFieldsEntry => ({
   manager,
   operation: 'Apply',
-  fieldsV1: mapOf(count, 'f:k'),
+  fieldsV1: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f:k${i}`, {}])),
 })
 const check = (next: KubeObject, old?: KubeObject): void =>
   atOnce(checkObjectSize(next, JSON.stringify(next).length, old))

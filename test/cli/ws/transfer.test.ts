@@ -232,8 +232,8 @@ t.test('each kind comes back in another space of its type, but those that are no
     const { code, err } = await ws('export', from, '--with-secrets', '--file', file)
     t.equal(code, 0, err)
     t.match(await ws('import', file, '--space', to), { code: 0 }, type)
-    const [here, there] = [await ws('export', from, '--with-secrets'), await ws('export', to, '--with-secrets')]
-    t.equal(bare(there.out), bare(here.out), type)
+    const there = await ws('export', to, '--with-secrets')
+    t.equal(bare(there.out), bare(readFileSync(file, 'utf8')), type)
     for (const { kind } of objectsIn(there.out)) came.add(kind)
   }
   const kinds = new Set(loadCatalog().types.map(({ kind }) => kind))

@@ -34,18 +34,26 @@ export function helm(...args: string[]): Ran {
   return { code: status, out: stdout, err: stderr }
 }
 
+const rendered = new Map<string, readonly KubeObject[]>()
+
 /** The objects of a release `rel` in namespace `ns`. @throws Error with what helm says */
-export function render(chart: ChartName, ...args: string[]): KubeObject[] {
+export function render(chart: ChartName, ...args: string[]): readonly KubeObject[] {
   return renderAs('rel', chart, ...args)
 }
 
-export function renderAs(release: string, chart: ChartName, ...args: string[]): KubeObject[] {
+/** The same values are rendered once. @throws Error with what helm says */
+export function renderAs(release: string, chart: ChartName, ...args: string[]): readonly KubeObject[] {
+  const values = [release, chart, ...args].join('\n')
+  const known = rendered.get(values)
+  if (known) return known
   const versions = ['--kube-version', '1.36.0']
   const { code, out, err } = helm('template', release, join(CHARTS, chart), '--namespace', 'ns', ...versions, ...args)
   if (code !== 0) throw new Error(err)
-  return parseAllDocuments(out)
+  const objects = parseAllDocuments(out)
     .map(document => document.toJS() as KubeObject | null)
     .filter(object => object !== null)
+  rendered.set(values, objects)
+  return objects
 }
 
 /** The one of a kind. @throws Error when there is none */
