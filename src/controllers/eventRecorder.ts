@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto'
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
+import { str } from '../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import { shortened } from '../apimachinery/shortened.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
@@ -152,8 +153,8 @@ export class EventRecorder {
     const ref = { namespace, name }
     const nowMs = this.#deps.clock.now()
     const known = await api.get(EVENTS, ref)
-    const { count, lastTimestamp } = known
-    const last = Date.parse(typeof lastTimestamp === 'string' ? lastTimestamp : '')
+    const { count } = known
+    const last = Date.parse(str(known, 'lastTimestamp'))
     const isSoon = nowMs - last < REPEATED_AFTER_MS
     if (isSoon && (!isNewest || known.message === message)) return 'same'
     const seen = typeof count === 'number' ? count : 1

@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
 
+import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
@@ -33,7 +34,7 @@ interface Listener {
 
 /** Which roles gather others, by space: a change of any role of a space is news for those. */
 export class AggregatedRoles implements StreamHandler {
-  readonly #bySpace = new Map<string, Set<string>>()
+  readonly #bySpace = new MapOfSets<string>()
   readonly #nature: Pick<Nature, 'acts'>
   readonly #listener: Listener
   #synced = false
@@ -51,16 +52,14 @@ export class AggregatedRoles implements StreamHandler {
   change(event: StreamEvent): void {
     const { space, name } = event
     this.#listener.changed(space)
-    const names = this.#bySpace.get(space)
-    if (event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && this.#gathers(event)) {
-      if (names === undefined) this.#bySpace.set(space, new Set([name]))
-      else names.add(name)
-    } else if (names?.delete(name) && names.size === 0) this.#bySpace.delete(space)
+    const gathers = event.type !== 'DELETED' && event.mentions('"aggregationRule":{') && this.#gathers(event)
+    if (gathers) this.#bySpace.add(space, name)
+    else this.#bySpace.delete(space, name)
     if (this.#synced) this.#wakeAll(space)
   }
 
   #gathers({ space, object }: StreamEvent): boolean {
-    return aggregates(object) && this.#nature.acts(space, ROLES, object)
+    return hasRoleSelectors(object) && this.#nature.acts(space, ROLES, object)
   }
 
   synced(): void {
@@ -72,7 +71,7 @@ export class AggregatedRoles implements StreamHandler {
   }
 
   #wakeAll(space: string): void {
-    for (const name of this.#bySpace.get(space) ?? []) this.#listener.wake({ space, name })
+    for (const name of this.#bySpace.of(space)) this.#listener.wake({ space, name })
   }
 }
 
@@ -141,7 +140,7 @@ async function reconcile(
   const all = await latest.of(space)
   const items = all.filter(item => nature.acts(space, ROLES, item))
   const role = items.find(item => item.metadata.name === name)
-  if (role === undefined || !aggregates(role)) return
+  if (role === undefined || !hasRoleSelectors(role)) return
   const budget = new WorkBudget(MOST_WORK, () => tooMuch(name))
   const rules = await inSlices(gatheredRules(role, items, budget), turns.begin({ owner: space }))
   if (equalJson(role.rules ?? [], rules)) return
@@ -170,8 +169,4 @@ export function* gatheredRules(role: KubeObject, all: readonly KubeObject[], bud
     }
   }
   return [...rules.values()]
-}
-
-function aggregates(role: KubeObject): boolean {
-  return hasRoleSelectors(role)
 }

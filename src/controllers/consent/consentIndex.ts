@@ -6,8 +6,8 @@
  * space under an old path inherits nothing. A grant or a binding that cannot be read is never a refusal: its content is unknown, and no
  * controller acts on that.
  */
+import { at } from '../../apimachinery/fields.ts'
 import { MapOfMaps, MapOfSets } from '../../apimachinery/nestedMaps.ts'
-import { isRecord } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { boundPath, pinnedTo } from '../../placement/consent/consentObjects.ts'
 import { compileGrant, type Grant } from '../../placement/consent/grant.ts'
@@ -236,9 +236,7 @@ export class ConsentIndex implements ConsentTaker {
     const parts = new SelectorParts()
     return [...new Set(names)].sort().map(name => {
       const { grant, spec } = this.#grants.get(inventory, name)!
-      return parts.take((isRecord(spec) ? spec.locations : undefined) ?? {})
-        ? grant
-        : { ...grant, locations: 'none' as const }
+      return parts.take(at(spec, 'locations') ?? {}) ? grant : { ...grant, locations: 'none' as const }
     })
   }
 

@@ -3,8 +3,8 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/
  */
 
-import { objects } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { at, objects, record } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -57,7 +57,7 @@ async function reconcile({ client, nature, sign }: CsrControllerOptions, { space
   const requests = client.in(space)
   const request = await unlessGone(requests.get(REQUESTS, { name }))
   if (!request || !isWaiting(request) || !nature.acts(space, REQUESTS, request)) return
-  const spec = isRecord(request.spec) ? request.spec : {}
+  const spec = record(request, 'spec')
   const outcome = sign({
     space,
     signerName: String(spec.signerName ?? ''),
@@ -66,7 +66,7 @@ async function reconcile({ client, nature, sign }: CsrControllerOptions, { space
     expirationSeconds: typeof spec.expirationSeconds === 'number' ? spec.expirationSeconds : undefined,
   })
   if (outcome === undefined) return
-  const status = isRecord(request.status) ? request.status : {}
+  const status = record(request, 'status')
   const signed =
     'certificatePem' in outcome
       ? { certificate: Buffer.from(outcome.certificatePem).toString('base64') }
@@ -82,5 +82,5 @@ function failed(message: string): Record<string, unknown> {
 function isWaiting(request: KubeObject): boolean {
   const types = objects(request, 'status', 'conditions').map(condition => condition.type)
   const decided = types.includes('Approved') && !types.includes('Denied') && !types.includes('Failed')
-  return decided && !(isRecord(request.status) && request.status.certificate)
+  return decided && !at(request, 'status', 'certificate')
 }

@@ -1,7 +1,7 @@
 /** Orders of a SyncTarget for its syncer, the answers in its mailbox, and the conditions that report both. Pure. */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
-import { at } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { at, record } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { isUpsyncFull } from '../../placement/desks/syncerConfig.ts'
 import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import { isLeaving, policyOf } from './leaving.ts'
@@ -52,7 +52,7 @@ export function ordersFor(target: KubeObject): Orders {
 export function configFact(config: KubeObject): ConfigFact {
   const { status } = config
   const { annotations } = config.metadata
-  const { paused, leaving } = isRecord(status) ? status : {}
+  const { paused, leaving } = record(status)
   return {
     orders: {
       [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,

@@ -2,8 +2,10 @@
  * Progress of a namespace under deletion, in upstream's words.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/#NamespaceStatus
  */
+
 import { type Condition, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { record } from '../../apimachinery/fields.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { DiscoveryFailure } from '../../client/discoveryError.ts'
 
@@ -100,7 +102,7 @@ export function statusWith(
   wanted: readonly Condition[],
   now: Date,
 ): Record<string, unknown> | undefined {
-  const status = isRecord(namespace.status) ? namespace.status : {}
+  const status = record(namespace, 'status')
   const { conditions, isChanged } = mergeConditions(conditionsOf(namespace), wanted, timestamp(now))
   const phase = 'Terminating'
   return isChanged || status.phase !== phase ? { ...status, phase, conditions } : undefined

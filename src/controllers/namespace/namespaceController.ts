@@ -3,8 +3,10 @@
  * content is not known for sure (discovery or a list failed) stays.
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { list, record } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Controller } from '../../client/controller.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -68,11 +70,11 @@ function isTerminating(namespace: KubeObject): boolean {
 }
 
 function finalizersOf(namespace: KubeObject): unknown[] {
-  return isRecord(namespace.spec) && Array.isArray(namespace.spec.finalizers) ? namespace.spec.finalizers : []
+  return list(namespace, 'spec', 'finalizers')
 }
 
 function withoutFinalizer(namespace: KubeObject): KubeObject {
-  const spec = isRecord(namespace.spec) ? namespace.spec : {}
+  const spec = record(namespace, 'spec')
   return { ...namespace, spec: { ...spec, finalizers: finalizersOf(namespace).filter(name => name !== FINALIZER) } }
 }
 

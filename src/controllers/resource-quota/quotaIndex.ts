@@ -1,7 +1,8 @@
 /** Which quotas count what, from the stream: so that a change concerns a quota only when it can have freed something. */
 
+import { at, record } from '../../apimachinery/fields.ts'
 import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
-import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import { countedResources } from '../../apimachinery/quota/usage.ts'
 import type { StreamEvent } from '../../client/client.ts'
@@ -73,12 +74,12 @@ export class QuotaIndex implements StreamHandler {
 const SHRINKING = new Set(['pods', 'services', 'persistentvolumeclaims'])
 
 export function hardOf(quota: KubeObject): ReturnType<typeof amountsOf> {
-  return amountsOf(isRecord(quota.spec) ? quota.spec.hard : undefined)
+  return amountsOf(at(quota.spec, 'hard'))
 }
 
 /** Whether the status speaks of the limits that the spec has now. */
 function isMeasured(quota: KubeObject): boolean {
-  const status = isRecord(quota.status) ? quota.status : {}
+  const status = record(quota, 'status')
   const [known, used, hard] = [amountsOf(status.hard), amountsOf(status.used), hardOf(quota)]
   return (
     known.size === hard.size &&

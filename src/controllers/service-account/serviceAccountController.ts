@@ -3,9 +3,11 @@
  * and after each deletion or change.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
  */
+
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { namespaceTrouble } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { at } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Controller } from '../../client/controller.ts'
@@ -251,5 +253,5 @@ function textOf(caPem: string): string {
 }
 
 function caOf(configMap: KubeObject): unknown {
-  return isRecord(configMap.data) ? configMap.data['ca.crt'] : undefined
+  return at(configMap.data, 'ca.crt')
 }

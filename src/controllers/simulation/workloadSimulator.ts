@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { record } from '../../apimachinery/fields.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -78,11 +79,11 @@ async function simulate(api: SpaceClient, key: WorkloadKey, now: Date): Promise<
 /** The ReplicaSet of the Deployment's present template; older ones are scaled to nothing. */
 async function ensureReplicaSet(api: SpaceClient, deployment: KubeObject): Promise<void> {
   const { namespace = '', name = '', uid = '' } = deployment.metadata
-  const spec = isRecord(deployment.spec) ? deployment.spec : {}
-  const template = isRecord(spec.template) ? spec.template : {}
+  const spec = record(deployment, 'spec')
+  const template = record(spec, 'template')
   const hash = createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 10)
-  const labels = isRecord(template.metadata) && isRecord(template.metadata.labels) ? template.metadata.labels : {}
-  const marked = { ...labels, 'pod-template-hash': hash } as Record<string, string>
+  const mark = { 'pod-template-hash': hash }
+  const labels = { ...record(template, 'metadata', 'labels'), ...mark } as Record<string, string>
   const { items } = await api.list(REPLICA_SETS, { namespace })
   const owned = items.filter(item => item.metadata.ownerReferences?.some(owner => owner.uid === uid))
   const current = owned.find(item => item.metadata.name === `${name}-${hash}`)
@@ -102,19 +103,11 @@ async function ensureReplicaSet(api: SpaceClient, deployment: KubeObject): Promi
     {
       apiVersion: apiVersionOf(REPLICA_SETS),
       kind: 'ReplicaSet',
-      metadata: { name: `${name}-${hash}`, namespace, labels: marked, annotations, ownerReferences: [owner] },
+      metadata: { name: `${name}-${hash}`, namespace, labels, annotations, ownerReferences: [owner] },
       spec: {
         replicas: spec.replicas,
-        selector: {
-          matchLabels: {
-            ...(isRecord(spec.selector) && isRecord(spec.selector.matchLabels) ? spec.selector.matchLabels : {}),
-            'pod-template-hash': hash,
-          },
-        },
-        template: {
-          ...template,
-          metadata: { ...(isRecord(template.metadata) ? template.metadata : {}), labels: marked },
-        },
+        selector: { matchLabels: { ...record(spec, 'selector', 'matchLabels'), ...mark } },
+        template: { ...template, metadata: { ...record(template, 'metadata'), labels } },
       },
     },
     OPTIONS,

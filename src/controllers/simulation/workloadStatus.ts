@@ -1,12 +1,13 @@
 /** Status of a workload object in a healthy cluster: that of each kind as its controllers would leave it. Pure. */
-import { objects } from '../../apimachinery/fields.ts'
+import { conditionOf } from '../../apimachinery/conditions.ts'
+import { objects, record } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 
 type Status = Record<string, unknown>
 
 /** The believable status of an object; `undefined` for kinds that have none to simulate. `now` is RFC 3339. */
 export function simulatedStatus(object: Readonly<KubeObject>, now: string): Status | undefined {
-  const spec = isRecord(object.spec) ? object.spec : {}
+  const spec = record(object, 'spec')
   const generation = object.metadata.generation ?? 1
   switch (`${object.apiVersion.split('/')[0]}/${object.kind}`) {
     case 'apps/Deployment':
@@ -141,10 +142,7 @@ function apiService(object: Readonly<KubeObject>, spec: Status, now: string): St
 
 /** A condition keeps its transition time as long as its status stays. */
 function condition(object: Readonly<KubeObject>, type: string, fields: Record<string, string>, now: string): Status {
-  const status = isRecord(object.status) ? object.status : {}
-  const known = Array.isArray(status.conditions)
-    ? status.conditions.filter(isRecord).find(c => c.type === type)
-    : undefined
+  const known = conditionOf(object, type)
   const value = fields.status ?? 'True'
   const lastTransitionTime =
     known?.status === value && typeof known.lastTransitionTime === 'string' ? known.lastTransitionTime : now

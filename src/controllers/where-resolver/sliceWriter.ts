@@ -2,7 +2,8 @@
  * Writes the slices of a placement: the one place where destinations are given and taken. A slice is written only when it
  * differs, and in an order in which no destination that stays is missing for a moment.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { at } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -41,8 +42,7 @@ export async function writeSlices(
   )
   const known = new Map(found.filter(slice => slice !== undefined).map(slice => [slice.metadata.name ?? '', slice]))
   // it goes nowhere else for now
-  if (known.has(name) && isRecord(placement.spec) && placement.spec.paused === true)
-    return { avoided: [], keeps: false }
+  if (known.has(name) && at(placement, 'spec', 'paused') === true) return { avoided: [], keeps: false }
   const current = [...known]
     .filter(([, slice]) => placementOf(slice) === name)
     .map(([slice, object]) => ({ name: slice, rows: rowsOf(object) as unknown[] as SliceRow[] }))

@@ -8,7 +8,7 @@
 import { conditionOf } from '../../apimachinery/conditions.ts'
 import { at } from '../../apimachinery/fields.ts'
 import { MapOfMaps, MapOfSets } from '../../apimachinery/nestedMaps.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { compareTexts, equalJson } from '../../apimachinery/values.ts'
@@ -116,7 +116,7 @@ function resolvedBy({ metadata, status }: KubeObject): readonly unknown[] {
 }
 
 function locationSelectors({ spec }: KubeObject): unknown {
-  return isRecord(spec) ? spec.locationSelectors : undefined
+  return at(spec, 'locationSelectors')
 }
 
 /** Facts of the topology that it joins. */
@@ -365,7 +365,7 @@ function locationOf(id: ObjectId, { metadata, spec }: KubeObject): Location {
   return {
     ...id,
     labels: metadata.labels ?? {},
-    instances: compileSelector(isRecord(spec) ? spec.instanceSelector : undefined, 'spec').selectors[0],
+    instances: compileSelector(at(spec, 'instanceSelector'), 'spec').selectors[0],
     behind: new Map<string, Target>(),
   }
 }

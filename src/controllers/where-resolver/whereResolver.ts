@@ -5,7 +5,7 @@
  *
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
-import { isRecord } from '../../apimachinery/object.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
@@ -179,7 +179,7 @@ async function reconcileLocation(
   const api = client.in(space)
   const location = await unlessGone(api.get(LOCATIONS, { name }))
   if (!location || location.metadata.deletionTimestamp !== undefined) return
-  const selector = isRecord(location.spec) ? location.spec.instanceSelector : undefined
+  const selector = at(location.spec, 'instanceSelector')
   const faults = faultAnnotations(location, listedFaults(compileSelector(selector, 'spec.instanceSelector').faults))
   if (faults) await api.patch(LOCATIONS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
   await writeStatus(api, [LOCATIONS, location], { fields: { ...counts } }, { ...OPTIONS, nowMs })

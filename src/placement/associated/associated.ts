@@ -4,7 +4,7 @@
  * on each. Pure.
  */
 
-import { at, objects, str, strings } from '../../apimachinery/fields.ts'
+import { at, objects, record, str, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
@@ -66,8 +66,6 @@ export const OWNER_KINDS: readonly GroupResource[] = [
 ]
 
 export const EVENTS: GroupResource = { group: '', resource: 'events' }
-/** `resource.group`, `*` standing for any text. */
-export const KIND_PATTERN = '^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$'
 
 export function isEvents({ group, resource }: GroupResource): boolean {
   return group === EVENTS.group && resource === EVENTS.resource
@@ -99,7 +97,7 @@ export function matchesKindNames(patterns: readonly string[], name: string): boo
 
 /** `undefined`: the placement asks for none. */
 export function associatedWish(spec: Readonly<Record<string, unknown>>): AssociatedWish | undefined {
-  const wish = isRecord(spec.associated) ? spec.associated : {}
+  const wish = record(spec, 'associated')
   const kinds = [...new Set(strings(wish.kinds))].sort().slice(0, MAX_ASSOCIATED_KINDS)
   return kinds.length === 0 ? undefined : { kinds, full: wish.full === true }
 }

@@ -1,6 +1,8 @@
 /** The objects by which a workload space and an inventory consent: an InventoryBinding here, a PlacementGrant there. */
+
 import { createHash } from 'node:crypto'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_API_VERSION } from '../words/placement.ts'
 
 const MAX_LABEL = 63
@@ -35,12 +37,12 @@ export const EVERYTHING = {
 
 /** `spec.path` of an InventoryBinding; `''` where it says none. */
 export function boundPath({ spec }: KubeObject): string {
-  return isRecord(spec) && typeof spec.path === 'string' ? spec.path : ''
+  return str(spec, 'path')
 }
 
 /** Id of the inventory that an InventoryBinding is pinned to; `undefined` until one has granted. */
 export function pinnedTo({ status }: KubeObject): string | undefined {
-  return isRecord(status) && typeof status.cluster === 'string' && status.cluster !== '' ? status.cluster : undefined
+  return str(status, 'cluster') || undefined
 }
 
 /** Default name of an inventory's InventoryBinding: `root:a:imw` is `a-imw`. */

@@ -3,7 +3,8 @@
  * one allows in part and another in part is not allowed.
  */
 
-import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { objects, record, str, strings } from '../../apimachinery/fields.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
 import { compileSelector } from '../select/selectors.ts'
@@ -70,27 +71,27 @@ export interface Refusal {
 const GRANTING_KINDS: ReadonlySet<string> = new Set([...RBAC_KINDS, ...STEERING_KINDS])
 
 export function compileGrant(object: KubeObject): Grant {
-  const spec = isRecord(object.spec) ? object.spec : {}
+  const spec = record(object, 'spec')
   return {
     name: object.metadata.name ?? '',
-    spaces: records(spec.spaces).map(({ path, cluster }) => ({
+    spaces: objects(spec.spaces).map(({ path, cluster }) => ({
       ...(typeof path === 'string' && { path }),
       ...(typeof cluster === 'string' && { cluster }),
     })),
     locations:
       spec.locations === undefined ? undefined : (compileSelector(spec.locations, 'spec').selectors[0] ?? 'none'),
-    namespaces: spec.namespaces === undefined ? undefined : texts(spec.namespaces),
-    allow: spec.allow === undefined ? undefined : records(spec.allow).map(kindRule),
-    deny: records(spec.deny).map(kindRule),
+    namespaces: spec.namespaces === undefined ? undefined : strings(spec.namespaces),
+    allow: spec.allow === undefined ? undefined : objects(spec.allow).map(kindRule),
+    deny: objects(spec.deny).map(kindRule),
     clusterScoped: spec.clusterScoped === true,
     grantingKinds: spec.grantingKinds === true,
     adoptExisting: spec.adoptExisting === true,
-    upsync: records(spec.upsync).map(rule => ({
+    upsync: objects(spec.upsync).map(rule => ({
       ...kindRule(rule),
-      namespaces: rule.namespaces === undefined ? undefined : texts(rule.namespaces),
-      names: rule.names === undefined ? undefined : texts(rule.names),
+      namespaces: rule.namespaces === undefined ? undefined : strings(rule.namespaces),
+      names: rule.names === undefined ? undefined : strings(rule.names),
     })),
-    associated: texts(spec.associated),
+    associated: strings(spec.associated),
   }
 }
 
@@ -148,14 +149,6 @@ function namesKind({ apiGroup, named }: KindRule, { group, resource }: GroupReso
 }
 
 function kindRule(rule: Record<string, unknown>): KindRule {
-  const resources = texts(rule.resources)
-  return { apiGroup: typeof rule.apiGroup === 'string' ? rule.apiGroup : '', resources, named: new Set(resources) }
-}
-
-function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
+  const resources = strings(rule.resources)
+  return { apiGroup: str(rule.apiGroup), resources, named: new Set(resources) }
 }

@@ -5,7 +5,7 @@
  */
 
 import { EMPTY_SET, type FieldSet, fieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
-import { strings } from '../../apimachinery/fields.ts'
+import { record, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isServersKey } from '../../apimachinery/resources.ts'
 import { EDGE_GROUP, LEFT_FIELDS_ANNOTATION } from '../words/placement.ts'
@@ -156,7 +156,7 @@ function isMetadata([first]: Pointer): boolean {
 }
 
 function reservedIn(keys: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(isRecord(keys) ? keys : {}).filter(([key]) => isReserved(key)))
+  return Object.fromEntries(Object.entries(record(keys)).filter(([key]) => isReserved(key)))
 }
 
 function isReserved(key: string): boolean {

@@ -6,7 +6,7 @@
  * also after a change of owner, and values of other writers stay.
  */
 
-import { strings } from '../../apimachinery/fields.ts'
+import { record, strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import { isServersKey, LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -218,8 +218,8 @@ export function withoutServerFields(object: KubeObject): KubeObject {
   const { spec } = object
   if (!isRecord(spec) || spec.manualSelector === true) return object
   const { selector: _made, ...rest } = spec
-  const template = isRecord(spec.template) ? spec.template : {}
-  const metadata = isRecord(template.metadata) ? template.metadata : {}
+  const template = record(spec, 'template')
+  const metadata = record(template, 'metadata')
   const labels = isRecord(metadata.labels) ? without(metadata.labels, JOB_LABELS) : undefined
   return {
     ...object,
@@ -232,11 +232,10 @@ function keptByServer(projection: Projection, copy: KubeObject): Readonly<Record
   if (copy.kind !== 'Job' || !isRecord(projection.fields.spec) || !isRecord(copy.spec)) return projection.fields
   if (projection.fields.spec.manualSelector === true) return projection.fields
   const { selector } = copy.spec
-  const made = labelsIn(copy.spec.template)
-  const kept = keep(made, key => JOB_LABELS.includes(key))
-  const template = isRecord(projection.fields.spec.template) ? projection.fields.spec.template : {}
-  const metadata = isRecord(template.metadata) ? template.metadata : {}
-  const labels = { ...labelsIn(template), ...kept }
+  const made = record(copy.spec, 'template', 'metadata', 'labels')
+  const template = record(projection.fields.spec, 'template')
+  const metadata = record(template, 'metadata')
+  const labels = { ...record(metadata, 'labels'), ...keep(made, key => JOB_LABELS.includes(key)) }
   return {
     ...projection.fields,
     spec: {
@@ -245,11 +244,6 @@ function keptByServer(projection: Projection, copy: KubeObject): Readonly<Record
       template: { ...template, metadata: { ...metadata, ...(Object.keys(labels).length > 0 && { labels }) } },
     },
   }
-}
-
-function labelsIn(template: unknown): Readonly<Record<string, unknown>> {
-  const labels = isRecord(template) && isRecord(template.metadata) ? template.metadata.labels : undefined
-  return isRecord(labels) ? labels : {}
 }
 
 function keep<V>(value: Readonly<Record<string, V>>, test: (key: string) => boolean): Record<string, V> {

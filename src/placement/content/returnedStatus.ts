@@ -3,6 +3,7 @@
  * not all objects have, and the count. The count is one before a status is returned and stays until that is taken back. Both stay when the
  * server ends. Pure.
  */
+import { record } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -46,7 +47,7 @@ export function withBornStatus(object: Readonly<KubeObject>): KubeObject {
 /** Status at birth of kinds that get more than servers add to an empty update. */
 function bornStatus({ apiVersion, kind, status }: Readonly<KubeObject>): Record<string, unknown> | undefined {
   if (apiVersion !== 'v1' || !PENDING.has(kind)) return undefined
-  const { qosClass } = isRecord(status) ? status : {}
+  const { qosClass } = record(status)
   return { phase: 'Pending', ...(kind === 'Pod' && qosClass !== undefined && { qosClass }) }
 }
 const PENDING: ReadonlySet<string> = new Set(['Pod', 'PersistentVolume', 'PersistentVolumeClaim'])

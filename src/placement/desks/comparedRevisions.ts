@@ -2,7 +2,9 @@
  * The question of a PlacementPreview for a difference: between two revisions of an EdgePlacement, or between one and the space as it is
  * now. Pure.
  */
+
 import { StatusError } from '../../apimachinery/errors.ts'
+import { at, record } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord } from '../../apimachinery/object.ts'
 import { revisionName } from '../rollout/revisionNames.ts'
 import { PLACEMENT_REVISIONS } from '../words/placement.ts'
@@ -38,7 +40,7 @@ export function namedIn({ placement, from, to, objects = [] }: RevisionsWish): r
 
 /** Wish in `spec.revisions`. @throws StatusError BadRequest, naming the field */
 export function readRevisionsWish(spec: unknown): RevisionsWish | undefined {
-  const wish = isRecord(spec) ? spec.revisions : undefined
+  const wish = at(spec, 'revisions')
   if (wish === undefined) return undefined
   if (!isRecord(wish)) throw bad('', 'must be an object')
   for (const other of ['objects', 'live'])
@@ -55,7 +57,7 @@ export function readRevisionsWish(spec: unknown): RevisionsWish | undefined {
 }
 
 function comparedObject(item: unknown, i: number): ComparedObject {
-  const { group = '', resource, namespace = '', name } = isRecord(item) ? item : {}
+  const { group = '', resource, namespace = '', name } = record(item)
   const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('|')
   if (!isText(group) || !isText(resource) || !isText(namespace) || !isText(name) || resource === '' || name === '')
     throw bad(`.objects[${i}]`, 'must have a resource and a name, and may have a group and a namespace')

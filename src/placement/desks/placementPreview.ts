@@ -2,7 +2,9 @@
  * Effects of a write of workload objects on the clusters: the question and the answer of a PlacementPreview. Nothing is stored. The server
  * sends the question for users who may make the writes, with the objects as they would be stored. The translator answers. Pure.
  */
+
 import { StatusError } from '../../apimachinery/errors.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORK_STATUSES } from '../words/placement.ts'
 import type { RevisionsWish } from './comparedRevisions.ts'
@@ -244,7 +246,7 @@ export interface PreviewSource {
 
 /** Objects in the `spec` of a PlacementPreview. @throws StatusError BadRequest, naming the field */
 export function readPreviewed(spec: unknown): KubeObject[] {
-  const objects = isRecord(spec) ? spec.objects : undefined
+  const objects = at(spec, 'objects')
   if (!Array.isArray(objects) || objects.length === 0) throw bad('spec.objects', 'must name at least one object')
   if (objects.length > MAX_PREVIEWED) {
     throw bad(
@@ -273,7 +275,7 @@ export function readPreviewed(spec: unknown): KubeObject[] {
 
 /** Wish in `spec.live`. @throws StatusError BadRequest, naming the field */
 export function readLiveWish(spec: unknown): LiveWish | undefined {
-  const live = isRecord(spec) ? spec.live : undefined
+  const live = at(spec, 'live')
   if (live === undefined) return undefined
   if (!isRecord(live)) throw bad('spec.live', 'must be an object; {} asks all clusters where the objects are placed')
   const { locations } = live

@@ -5,6 +5,7 @@
  * call a rollout complete while one cluster lacks more than another has in all. Pure.
  */
 
+import { objects, record, str } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { resourceKey } from '../words/names.ts'
@@ -58,7 +59,7 @@ interface Rule {
 
 type Fields = Record<string, unknown>
 
-const replicas = ({ spec }: Readonly<KubeObject>): number => countIn(isRecord(spec) ? spec : {}, 'replicas', 1)
+const replicas = ({ spec }: Readonly<KubeObject>): number => countIn(record(spec), 'replicas', 1)
 
 const DEPLOYMENTS = 'apps|deployments'
 
@@ -136,7 +137,7 @@ export function combinedStatus(
   nowText: string,
 ): Record<string, unknown> {
   const rule = RULES.get(resourceKey(resource))!
-  const returned = isRecord(object.status) ? object.status : {}
+  const returned = record(object, 'status')
   const known = shares.flatMap(({ figures }) => figures ?? [])
   const size = rule.sized ? Math.max(0, ...known.map(each => each.size)) : replicas(object)
   const lacking = rule.counts.map((_, i) => lackOf(shares, i))
@@ -207,7 +208,7 @@ function combinedConditions(
   areUpdated: boolean,
 ): Fields[] {
   const types = new Set(shares.flatMap(({ figures }) => figures?.conditions.map(({ type }) => type) ?? []))
-  const before = (Array.isArray(returned.conditions) ? returned.conditions : []).filter(isRecord)
+  const before = objects(returned, 'conditions')
   return [...types].sort().map(type => {
     const { status, reason, message } = conditionOfAll(type, shares)
     const old = before.find(condition => condition.type === type)
@@ -247,21 +248,16 @@ function unreported(type: string): Condition {
   return { type, status: 'Unknown', reason: 'NotReported', message: 'it has not reported yet' }
 }
 
-function conditionsIn({ conditions }: Fields): Condition[] {
-  if (!Array.isArray(conditions)) return []
-  return conditions.filter(isRecord).flatMap(({ type, status, reason, message }) => {
+function conditionsIn(reported: Fields): Condition[] {
+  return objects(reported, 'conditions').flatMap(({ type, status, reason, message }) => {
     if (typeof type !== 'string' || typeof status !== 'string') return []
-    const condition = { type, status, reason: text(reason) }
-    return { ...condition, message: isWell(condition) ? '' : shortened(text(message), MESSAGE_LIMIT) }
+    const condition = { type, status, reason: str(reason) }
+    return { ...condition, message: isWell(condition) ? '' : shortened(str(message), MESSAGE_LIMIT) }
   })
 }
 
 /** A cluster's message about a state that is not well; its own status holds the rest. */
 const MESSAGE_LIMIT = 500
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
 
 /** Servers leave zero counts out, and so does what is made of them. */
 function put(status: Fields, name: string, count: number): void {

@@ -3,6 +3,7 @@
  * for itself. `observedGeneration`, of the status and of its conditions, has a meaning only beside the `metadata.generation` of the same
  * server. A wait for a rollout compares the two. Pure.
  */
+import { at, list, objects, record } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 
 /** An object that was written to another server. */
@@ -16,7 +17,7 @@ export interface Produced {
 /** Whether the status names generations at all. */
 export function hasGenerations(status: unknown): boolean {
   if (!isRecord(status)) return false
-  return isObserving(status) || (Array.isArray(status.conditions) && status.conditions.some(isObserving))
+  return isObserving(status) || list(status, 'conditions').some(isObserving)
 }
 
 /**
@@ -25,10 +26,10 @@ export function hasGenerations(status: unknown): boolean {
  */
 export function inOurGenerations(status: unknown, produced: Produced | undefined, returned: unknown): unknown {
   if (!isRecord(status) || !hasGenerations(status)) return status
-  const before = isRecord(returned) ? returned : {}
+  const before = record(returned)
   const translated = withOurs(status, produced, before)
   if (!Array.isArray(status.conditions)) return translated
-  const known = (Array.isArray(before.conditions) ? before.conditions : []).filter(isRecord)
+  const known = objects(before, 'conditions')
   const conditions = status.conditions.map((condition: unknown) =>
     isRecord(condition)
       ? withOurs(condition, produced, known.find(({ type }) => type === condition.type) ?? {})
@@ -51,7 +52,7 @@ export function ourGeneration(observed: number, produced: Produced | undefined, 
 type Fields = Record<string, unknown>
 
 function isObserving(value: unknown): boolean {
-  return isRecord(value) && typeof value.observedGeneration === 'number'
+  return typeof at(value, 'observedGeneration') === 'number'
 }
 
 function withOurs(part: Fields, produced: Produced | undefined, before: Fields): Fields {

@@ -5,8 +5,8 @@
  * an empty list matches nothing. Within a space upsync beats downsync where it is granted: the object is born there.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects, record, strings } from '../../apimachinery/fields.ts'
-import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { objects, record, str, strings } from '../../apimachinery/fields.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { type AssociatedWish, associatedWish } from '../associated/associated.ts'
@@ -100,7 +100,7 @@ export interface PlacementSpec {
 export const DEFAULT_HISTORY = 10
 
 export function compilePlacement(object: KubeObject): PlacementSpec {
-  const spec = isRecord(object.spec) ? object.spec : {}
+  const spec = record(object, 'spec')
   const parts = new SelectorParts()
   const limits = kindLimitsOf(object)
   const downsync: DownsyncTest[] = []
@@ -208,7 +208,7 @@ function upsyncSets(value: unknown): UpsyncSet[] {
     // the where-resolver says so
     if (!parts.takeTest()) break
     sets.push({
-      apiGroup: typeof set.apiGroup === 'string' ? set.apiGroup : '',
+      apiGroup: str(set.apiGroup),
       resources: strings(set.resources),
       namespaces: strings(set.namespaces),
       names: strings(set.names),

@@ -2,6 +2,7 @@
  * How much the selectors of one placement may ask for. Every object or Location is held against every one of them, at once and
  * whenever something changes; a hundred thousand selectors fit into a request.
  */
+import { list, record } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 
 /** Selectors, their labels, expressions and values, downsync tests; or upsync sets. A thousand clusters can be named one by one. */
@@ -26,10 +27,7 @@ export class SelectorParts {
 
 function partsOf(selector: unknown): number {
   if (!isRecord(selector)) return 0
-  const { matchLabels, matchExpressions } = selector
-  let parts = 1 + (isRecord(matchLabels) ? Object.keys(matchLabels).length : 0)
-  for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
-    parts += 1 + (isRecord(expression) && Array.isArray(expression.values) ? expression.values.length : 0)
-  }
+  let parts = 1 + Object.keys(record(selector, 'matchLabels')).length
+  for (const expression of list(selector, 'matchExpressions')) parts += 1 + list(expression, 'values').length
   return parts
 }

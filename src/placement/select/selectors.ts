@@ -1,6 +1,8 @@
 /** Lists of label selectors as users write them: the sound ones compiled, the malformed ones reported. */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { formatFieldError } from '../../apimachinery/fieldErrors.ts'
+import { list } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   type LabelSelector,
@@ -19,9 +21,9 @@ interface CompiledSelectors {
 const REMEDY = 'correct or remove this selector; until then it selects nothing and the others still count'
 
 /** `field` is the path of the list; `parts` are shared with other lists of the same object. */
-export function compileSelectors(list: unknown, field: string, parts = new SelectorParts()): CompiledSelectors {
+export function compileSelectors(items: unknown, field: string, parts = new SelectorParts()): CompiledSelectors {
   const compiled: CompiledSelectors = { selectors: [], faults: [] }
-  for (const [index, item] of (Array.isArray(list) ? list : []).entries()) {
+  for (const [index, item] of list(items).entries()) {
     if (!parts.take(item)) {
       compiled.faults.push(`${field}[${index}]: ${TOO_MANY}`)
       break
@@ -59,7 +61,7 @@ export function placementFaults(spec: unknown): string[] {
   if (!isRecord(spec)) return []
   const { faults } = compileSelectors(spec.locationSelectors, 'spec.locationSelectors')
   const parts = new SelectorParts()
-  for (const [i, test] of (Array.isArray(spec.downsync) ? spec.downsync : []).entries()) {
+  for (const [i, test] of list(spec, 'downsync').entries()) {
     if (!isRecord(test)) continue
     const at = `spec.downsync[${i}]`
     if (!parts.takeTest()) {
@@ -69,8 +71,8 @@ export function placementFaults(spec: unknown): string[] {
       }
       break
     }
-    for (const list of ['namespaceSelectors', 'labelSelectors']) {
-      faults.push(...compileSelectors(test[list], `${at}.${list}`, parts).faults)
+    for (const name of ['namespaceSelectors', 'labelSelectors']) {
+      faults.push(...compileSelectors(test[name], `${at}.${name}`, parts).faults)
     }
   }
   return [...faults, ...upsyncFaults(spec.upsync)]
@@ -78,7 +80,7 @@ export function placementFaults(spec: unknown): string[] {
 
 function upsyncFaults(value: unknown): string[] {
   const parts = new SelectorParts()
-  for (const [i, set] of (Array.isArray(value) ? value : []).entries()) {
+  for (const [i, set] of list(value).entries()) {
     if (isRecord(set) && !parts.takeTest()) return [`spec.upsync[${i}]: ${TOO_MANY_SETS}`]
   }
   return []

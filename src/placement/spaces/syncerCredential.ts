@@ -6,7 +6,7 @@
  * is a token of a day, which stands for the syncer's session. A new session ends the one before it, with its tokens and streams. A dry run
  * gets a token that reads for ten minutes, stands for the credential itself and belongs to no session.
  */
-import { isRecord } from '../../apimachinery/object.ts'
+import { at } from '../../apimachinery/fields.ts'
 
 /** Issuer and audience of renewal credentials, by which they are known. */
 export const RENEWAL_AUDIENCE = 'orrery-syncer-renewal'
@@ -48,7 +48,7 @@ export function issuerOf(token: string): unknown {
   if (payload === undefined || signature === undefined) return undefined
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    return isRecord(claims) ? claims.iss : undefined
+    return at(claims, 'iss')
   } catch {
     return undefined
   }

@@ -3,7 +3,8 @@
  * KubeStellar's look; each bears a label, by which all of them are found. The first says how many there are, so that a reader knows when
  * one is missing.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { objects } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { shortName } from '../consent/consentObjects.ts'
 import { EDGE_GROUP, PLACEMENT_LABEL } from './placement.ts'
 
@@ -42,5 +43,5 @@ export function sliceCount({ metadata }: Readonly<KubeObject>): number {
 }
 
 export function rowsOf({ destinations }: Readonly<KubeObject>): Record<string, unknown>[] {
-  return (Array.isArray(destinations) ? destinations : []).filter(isRecord)
+  return objects(destinations)
 }

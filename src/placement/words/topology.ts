@@ -1,15 +1,13 @@
 /** Facts from slices, Locations and Customizers for the translator. */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { objects, str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { mailboxName } from './placement.ts'
 import type { Destination } from './ways.ts'
 
 /** Rows of a SinglePlacementSlice; malformed ones are left out. */
 export function destinationsIn(slice: KubeObject): Destination[] {
-  const { destinations } = slice
-  return (Array.isArray(destinations) ? destinations : []).flatMap((item: unknown) => {
-    if (!isRecord(item)) return []
-    const { cluster, locationName, syncTargetName, syncTargetUID } = item
+  return objects(slice, 'destinations').flatMap(({ cluster, locationName, syncTargetName, syncTargetUID }) => {
     if (typeof cluster !== 'string' || typeof locationName !== 'string' || typeof syncTargetUID !== 'string') return []
     const named = typeof syncTargetName === 'string' && syncTargetName !== '' && { syncTarget: syncTargetName }
     return [{ mailbox: mailboxName(cluster, syncTargetUID), cluster, locationName, ...named }]
@@ -18,8 +16,7 @@ export function destinationsIn(slice: KubeObject): Destination[] {
 
 /** Id of the space of a mailbox, from its Workspace; `''` until it is ready. */
 export function readySpaceOf({ spec, status }: KubeObject): string {
-  const isReady = isRecord(status) && status.phase === 'Ready'
-  return isReady && isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+  return str(status, 'phase') === 'Ready' ? str(spec, 'cluster') : ''
 }
 
 /** The mailbox of a SyncTarget. */

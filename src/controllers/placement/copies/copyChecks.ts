@@ -8,7 +8,7 @@ import { updatedCopy } from '../../../placement/content/projection.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyDeps } from './copyDeps.ts'
-import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
+import { type CopyMaking, plainClaim } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import { decideInOpen } from './decide.ts'
 
@@ -27,14 +27,11 @@ export class CopyChecks {
   isRight(mailbox: Mailbox, key: string): boolean | Promise<boolean> {
     const { facts, remarks, making } = this.#deps
     const copy = mailbox.copies.get(key)
-    if (!copy?.likeness || copy.terminating) return false
-    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.lostOwners.has(key)) return false
-    if (remarks.has(mailbox.name, key)) return false
+    if (!copy?.likeness) return false
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || remarks.has(mailbox.name, key)) return false
     const decision = decideInOpen(facts, mailbox, key)
-    if (decision.verb !== 'write' || decision.claims.length > 1) return false
-    const source = decision.claims[0]!
-    if (copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
-    if (copy.resource.version !== source.fact.resource.version) return false
+    const source = decision.verb === 'write' ? plainClaim(mailbox, key, decision.claims) : undefined
+    if (!source) return false
     const adaptation = making.adaptationOf(source)
     const known = copy.likeness.judged(source.fact, adaptation)
     if (known) return known.isRight && this.#noteRight(mailbox, source, copy, known.generation)

@@ -80,6 +80,16 @@ export class CopyMaking {
  * Whether the copies of an object are the same in all mailboxes. The labels of a Namespace depend on the consents of its destination, and
  * owner annotations on which owners go there.
  */
-export function isSameEverywhere({ customized, owners, key }: ObjectFact): boolean {
+function isSameEverywhere({ customized, owners, key }: ObjectFact): boolean {
   return !customized && owners === undefined && !isNamespaceKey(key)
+}
+
+/** The only claim on an object whose copy is its own, or is yet to be made, and says the same in all mailboxes. */
+export function plainClaim(mailbox: Mailbox, key: string, claims: readonly Source[]): Source | undefined {
+  const [source, ...others] = claims
+  const copy = mailbox.copies.get(key)
+  if (!source || others.length > 0 || copy?.terminating || mailbox.lostOwners.has(key)) return undefined
+  if (!isSameEverywhere(source.fact)) return undefined
+  const isOther = copy && (copy.owner !== source.space || copy.resource.version !== source.fact.resource.version)
+  return isOther ? undefined : source
 }

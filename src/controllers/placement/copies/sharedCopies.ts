@@ -4,7 +4,7 @@ import type { Source } from '../join/placementProduct.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyDeps } from './copyDeps.ts'
-import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
+import { type CopyMaking, plainClaim } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, SharedCopy } from './copyWriter.ts'
 import { decide } from './decide.ts'
@@ -34,15 +34,12 @@ export class SharedCopies {
 
   /** The copy of the only claim, which is to be written; `undefined`: it has to be written by itself. */
   toWrite(mailbox: Mailbox, key: string, claims: readonly Source[]): SharedCopy | UnmadeCopy | undefined {
-    const copy = mailbox.copies.get(key)
-    const source = claims[0]!
-    if (claims.length > 1 || copy?.terminating || mailbox.lostOwners.has(key)) return undefined
-    if (!isSameEverywhere(source.fact)) return undefined
+    const source = plainClaim(mailbox, key, claims)
+    if (!source) return undefined
     const { resource, namespace } = source.fact
-    if (copy && (copy.owner !== source.space || copy.resource.version !== resource.version)) return undefined
     if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
     const content = this.#deps.making.ready(source)
-    if (content) return { mailbox, key, content, source, claims, copy }
+    if (content) return { mailbox, key, content, source, claims, copy: mailbox.copies.get(key) }
     // a custom object may need a conversion webhook to be read
     return isOfKubernetes(resource) ? { mailbox, key, source } : undefined
   }

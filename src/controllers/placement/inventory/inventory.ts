@@ -6,9 +6,9 @@
  */
 
 import { conditionOf } from '../../../apimachinery/conditions.ts'
-import { at, str } from '../../../apimachinery/fields.ts'
+import { at, record, str } from '../../../apimachinery/fields.ts'
 import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import {
   MAILBOX_NAME,
   RELEASE_OWNER_ANNOTATION,
@@ -175,7 +175,7 @@ export function labelsOf(object: KubeObject | undefined): Labels | undefined {
 
 function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
   const { metadata, spec } = object
-  const { unschedulable, evictAfter } = isRecord(spec) ? spec : {}
+  const { unschedulable, evictAfter } = record(spec)
   const evictAtMs = typeof evictAfter === 'string' ? Date.parse(evictAfter) : Number.NaN
   return {
     space,

@@ -2,21 +2,8 @@
  * The translator's client: each write into a mailbox can say which EdgePlacements of which spaces are behind it, for the audit
  * log. Nothing is worked out unless somebody records the write.
  */
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import type {
-  Because,
-  Client,
-  DeleteOptions,
-  DiscoveredResource,
-  ListOptions,
-  ObjectList,
-  ObjectRef,
-  PatchType,
-  SpaceClient,
-  WatchEvent,
-  WatchOptions,
-  WriteOptions,
-} from '../../../client/client.ts'
+import type { GroupVersionResource } from '../../../apimachinery/object.ts'
+import type { Client, ObjectRef, SpaceClient } from '../../../client/client.ts'
 import { objectKey } from '../../../placement/words/names.ts'
 import { MAILBOX_PARENT } from '../../../placement/words/placement.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
@@ -38,7 +25,7 @@ export interface ExplanationDeps {
 
 export function explainedClient(client: Client, deps: ExplanationDeps): Client {
   return {
-    in: space => new ExplainedSpace(client.in(space), deps, space),
+    in: space => explainedSpace(client.in(space), deps, space),
     stream: options => client.stream(options),
     // nothing of what somebody records is written so
     ...(client.createCopies && { createCopies: creations => client.createCopies!(creations) }),
@@ -47,62 +34,22 @@ export function explainedClient(client: Client, deps: ExplanationDeps): Client {
   }
 }
 
-class ExplainedSpace implements SpaceClient {
-  readonly #api: SpaceClient
-  readonly #deps: ExplanationDeps
-  readonly #space: string
-
-  constructor(api: SpaceClient, deps: ExplanationDeps, space: string) {
-    this.#api = api
-    this.#deps = deps
-    this.#space = space
-  }
-
-  get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
-    return this.#api.get(resource, ref)
-  }
-
-  list(resource: GroupVersionResource, options?: ListOptions): Promise<ObjectList> {
-    return this.#api.list(resource, options)
-  }
-
-  watch(resource: GroupVersionResource, options: WatchOptions): AsyncIterable<readonly WatchEvent[]> {
-    return this.#api.watch(resource, options)
-  }
-
-  discover(): Promise<DiscoveredResource[]> {
-    return this.#api.discover()
-  }
-
-  create(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
-    return this.#api.create(resource, object, this.#explained(resource, object.metadata, options))
-  }
-
-  update(resource: GroupVersionResource, object: KubeObject, options?: WriteOptions): Promise<KubeObject> {
-    return this.#api.update(resource, object, this.#explained(resource, object.metadata, options))
-  }
-
-  patch(
-    resource: GroupVersionResource,
-    ref: ObjectRef,
-    type: PatchType,
-    body: unknown,
-    options?: WriteOptions,
-  ): Promise<KubeObject> {
-    return this.#api.patch(resource, ref, type, body, this.#explained(resource, ref, options))
-  }
-
-  delete(resource: GroupVersionResource, ref: ObjectRef, options?: DeleteOptions): Promise<void> {
-    return this.#api.delete(resource, ref, this.#explained(resource, ref, options))
-  }
-
-  #explained<T extends object>(
-    resource: GroupVersionResource,
-    { namespace = '', name = '' }: { namespace?: string; name?: string },
-    options: T | undefined,
-  ): T & { because: Because } {
-    const because: Because = () => explanation(this.#deps, this.#space, objectKey(resource, namespace, name))
-    return { ...(options as T), because }
+function explainedSpace(api: SpaceClient, deps: ExplanationDeps, space: string): SpaceClient {
+  const why = (resource: GroupVersionResource, { namespace = '', name = '' }: Partial<ObjectRef>) => ({
+    because: () => explanation(deps, space, objectKey(resource, namespace, name)),
+  })
+  return {
+    get: (...args) => api.get(...args),
+    list: (...args) => api.list(...args),
+    watch: (...args) => api.watch(...args),
+    discover: () => api.discover(),
+    create: (resource, object, options) =>
+      api.create(resource, object, { ...options, ...why(resource, object.metadata) }),
+    update: (resource, object, options) =>
+      api.update(resource, object, { ...options, ...why(resource, object.metadata) }),
+    patch: (resource, ref, type, body, options) =>
+      api.patch(resource, ref, type, body, { ...options, ...why(resource, ref) }),
+    delete: (resource, ref, options) => api.delete(resource, ref, { ...options, ...why(resource, ref) }),
   }
 }
 

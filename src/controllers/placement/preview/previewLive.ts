@@ -3,7 +3,8 @@
  * and the syncer's last report stands.
  */
 
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { record } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices, type Rests } from '../../../apimachinery/steps.ts'
 import {
   type LIVE_STATES,
@@ -100,8 +101,7 @@ function objectOf(
 ): KubeObject {
   const { metadata, ...fields } = reported
   const texts = (field: 'labels' | 'annotations'): Record<string, string> => {
-    const map = isRecord(metadata) ? metadata[field] : undefined
-    const entries = Object.entries(isRecord(map) ? map : {})
+    const entries = Object.entries(record(metadata, field))
     return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   }
   const place = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) }

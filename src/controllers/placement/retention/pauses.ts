@@ -7,6 +7,7 @@
  */
 
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { at } from '../../../apimachinery/fields.ts'
 import { MapOfMaps } from '../../../apimachinery/nestedMaps.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { LabelSelector, LabelSelectorObject } from '../../../apimachinery/selectors.ts'
@@ -93,7 +94,7 @@ export class Pauses {
 
 /** A malformed selector stands for nothing, as the where-resolver has it. */
 function instancesOf({ spec }: KubeObject): LabelSelector | undefined {
-  const selector = isRecord(spec) ? spec.instanceSelector : undefined
+  const selector = at(spec, 'instanceSelector')
   if (!isRecord(selector)) return undefined
   try {
     return labelSelectorFromObject(selector as LabelSelectorObject)

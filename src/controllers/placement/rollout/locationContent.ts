@@ -2,7 +2,7 @@
  * Locations in revisions. A customized object reads labels and annotations of the Location that it goes to, so an edit of these is an edit
  * of the placement. A Location that nothing of a placement reads, or of which other values change, makes no revision. Pure.
  */
-import { records, str } from '../../../apimachinery/fields.ts'
+import { record, records, str } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { wantsExpansion } from '../../../placement/content/adaptation.ts'
@@ -24,7 +24,7 @@ export function locationReads(object: KubeObject): readonly string[] {
     for (const { content } of selectiveRules(object)) {
       const selector = content.locationSelector
       if (!isRecord(selector)) continue
-      for (const name of Object.keys(isRecord(selector.matchLabels) ? selector.matchLabels : {})) names.add(name)
+      for (const name of Object.keys(record(selector, 'matchLabels'))) names.add(name)
       for (const expression of records(selector, 'matchExpressions')) names.add(str(expression, 'key'))
     }
   return [...names]

@@ -4,8 +4,8 @@
  * seconds: a change that arrives at once in a thousand clusters is no news of any of them. An Event, too, reports that its syncer does not
  * reach it, or does again.
  */
-import { at, str } from '../../../../apimachinery/fields.ts'
-import { groupResourceName, isRecord } from '../../../../apimachinery/object.ts'
+import { at, record, str } from '../../../../apimachinery/fields.ts'
+import { groupResourceName } from '../../../../apimachinery/object.ts'
 import { timestamp } from '../../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../../apimachinery/values.ts'
 import type { Client } from '../../../../client/client.ts'
@@ -56,6 +56,8 @@ const REACHABLE: RecordedEvent = {
   reason: 'ClusterReachable',
   message: 'the syncer reaches its cluster again',
 }
+/** For fields of an outcome that are no news. */
+const NO_NEWS = { unreachableSince: null, unlistedKinds: null, heldDeletions: null, eviction: null, sinceRestore: null }
 
 interface Look {
   readonly atMs: number
@@ -107,7 +109,7 @@ export class ClusterReports {
     const ref = { name }
     const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
     if (target?.metadata.uid !== uid) return later
-    const known = isRecord(target.status) ? target.status.outcome : undefined
+    const known = at(target.status, 'outcome')
     const wasReachable = at(known, 'reachable') !== false
     const unlistedKinds = reported.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
     const evictAfter = str(target.spec, 'evictAfter')
@@ -146,21 +148,12 @@ export class ClusterReports {
       equalJson(syncedResources, at(target.status, 'syncedResources'))
     if (isSame || (known === undefined && !reported.live && !eviction)) return next
     const lag = { since: null, ...news.lag }
-    const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
+    const gone = Object.fromEntries(Object.keys(record(known, 'failures', 'reasons')).map(reason => [reason, null]))
     const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
     const body = {
       metadata: { uid },
       status: {
-        outcome: {
-          ...news,
-          lag,
-          failures,
-          unreachableSince: unreachableSince ?? null,
-          unlistedKinds: news.unlistedKinds ?? null,
-          heldDeletions: heldDeletions ?? null,
-          eviction: eviction ?? null,
-          sinceRestore: sinceRestore ?? null,
-        },
+        outcome: { ...NO_NEWS, ...news, lag, failures },
         ...(versions !== undefined && { versions }),
         ...(synced && { syncedResources: synced }),
       },
@@ -215,11 +208,6 @@ function heldDeletionsOf({ exceptions }: ClusterOutcome): object | undefined {
   const newest = held.find(([, { message }]) => message?.startsWith(`${held.length} `)) ?? held.at(-1)!
   const { message = '' } = newest[1]
   return { objects: Math.max(held.length, Number.parseInt(message, 10) || 0), examples, message }
-}
-
-function reasonsIn(outcome: unknown): Record<string, unknown> {
-  const failures = isRecord(outcome) ? outcome.failures : undefined
-  return isRecord(failures) && isRecord(failures.reasons) ? failures.reasons : {}
 }
 
 /**
