@@ -18,9 +18,9 @@ import {
   CATEGORIES,
   GROUP_FACTS,
   KUBELET_SUBRESOURCES,
-  SCALE_FACTS,
   SHORT_NAMES,
   subresourceFact,
+  WORKLOAD_SCALE,
 } from './resourceFacts.ts'
 
 /** Models that requests and answers use without being a resource, with the group that names them. */
@@ -68,7 +68,7 @@ function catalogResource(resource: ResourceOperations, names: ReadonlyMap<string
   const { group, version } = resource
   const id = group === '' ? resource.resource : `${resource.resource}.${group}`
   const { kind } = splitModelName(resource.model)
-  const scale = SCALE_FACTS[id]
+  const subresources = resource.subresources.map(({ name }) => name).filter(isServed)
   return {
     group,
     version,
@@ -81,8 +81,8 @@ function catalogResource(resource: ResourceOperations, names: ReadonlyMap<string
     namespaced: resource.namespaced,
     verbs: resource.verbs,
     storageVersion: Object.keys(GROUP_FACTS.find(fact => fact.group === group)!.versions)[0]!,
-    subresources: resource.subresources.map(({ name }) => name).filter(isServed),
-    ...(scale && { scale }),
+    subresources,
+    ...(subresources.includes('scale') && { scale: WORKLOAD_SCALE }),
     ...(resource.deletedModel === resource.model && { returnsDeleted: true }),
     definition: names.get(resource.model)!,
     ...(resource.listModel !== undefined && { listDefinition: names.get(resource.listModel)! }),

@@ -97,16 +97,11 @@ export const CATEGORIES: Readonly<Record<string, readonly string[]>> = {
 /** The group that the store holds, where it is not the served one: both APIs of Event show the same objects. */
 export const STORAGE_GROUPS: Readonly<Record<string, string>> = { 'events.events.k8s.io': '' }
 
-const WORKLOAD_SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
-
 /** Where `/scale` of the built-in kinds finds its numbers. Their selector is a LabelSelector (or a map), not a string. */
-export const SCALE_FACTS: Readonly<
-  Record<string, { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath: string }>
-> = {
-  replicationcontrollers: { ...WORKLOAD_SCALE, labelSelectorPath: '.spec.selector' },
-  'deployments.apps': { ...WORKLOAD_SCALE, labelSelectorPath: '.spec.selector' },
-  'replicasets.apps': { ...WORKLOAD_SCALE, labelSelectorPath: '.spec.selector' },
-  'statefulsets.apps': { ...WORKLOAD_SCALE, labelSelectorPath: '.spec.selector' },
+export const WORKLOAD_SCALE = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.spec.selector',
 }
 
 export interface SubresourceFact {

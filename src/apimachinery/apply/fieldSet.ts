@@ -81,38 +81,32 @@ export function unionAll(sets: readonly FieldSet[]): FieldSet {
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return EMPTY_SET
   const self = a.self && !b.self
-  if (a.children === undefined || b.children === undefined) return self === a.self ? a : fieldSet(self, a.children)
-  let children: Map<string, FieldSet> | undefined
-  for (const element of smaller(a.children, b.children).keys()) {
-    const child = a.children.get(element)
-    const other = b.children.get(element)
-    if (child === undefined || other === undefined) continue
-    const rest = difference(child, other)
-    if (rest === child) continue
-    children ??= new Map(a.children)
-    if (isEmptySet(rest)) children.delete(element)
-    else children.set(element, rest)
-  }
-  if (children === undefined) return self === a.self ? a : fieldSet(self, a.children)
-  return fieldSet(self, children)
+  const children = childrenLess(a, b, difference)
+  return self === a.self && children === a.children ? a : fieldSet(self, children)
 }
 
 /** Paths of `a` that are neither in `b` nor below a path of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.self) return EMPTY_SET
-  if (a.children === undefined || b.children === undefined) return a
+  const children = childrenLess(a, b, recursiveDifference)
+  return children === a.children ? a : fieldSet(a.self, children)
+}
+
+/** Children of `a`, each less the one of `b`; those of `a` themselves where nothing goes. */
+function childrenLess(a: FieldSet, b: FieldSet, less: typeof difference): FieldSet['children'] {
+  if (a.children === undefined || b.children === undefined) return a.children
   let children: Map<string, FieldSet> | undefined
   for (const element of smaller(a.children, b.children).keys()) {
     const child = a.children.get(element)
     const other = b.children.get(element)
     if (child === undefined || other === undefined) continue
-    const rest = recursiveDifference(child, other)
+    const rest = less(child, other)
     if (rest === child) continue
     children ??= new Map(a.children)
     if (isEmptySet(rest)) children.delete(element)
     else children.set(element, rest)
   }
-  return children === undefined ? a : fieldSet(a.self, children)
+  return children ?? a.children
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {

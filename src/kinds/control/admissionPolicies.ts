@@ -6,7 +6,7 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, list, record, records, setDefault, str, strings } from '../../apimachinery/fields.ts'
 import { dns1035Label, dns1123Subdomain, pathSegment, qualifiedName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { invalidBy, optionalSelector, repeated } from '../checks.ts'
+import { invalidBy, optionalSelector, repeated, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { choice, conditions, when } from '../shapes.ts'
 import { CLIENT_METADATA, type Strategy } from '../strategy.ts'
@@ -74,9 +74,7 @@ const binding = (mutating: boolean): Strategy => ({
     const spec = record(object, 'spec')
     const name = str(spec, 'policyName')
     return [
-      ...(name === ''
-        ? [fieldError.required('spec.policyName')]
-        : invalidBy(dns1123Subdomain, name, 'spec.policyName')),
+      ...requiredName(name, 'spec.policyName', dns1123Subdomain),
       ...(has(spec, 'paramRef') ? validateParamRef(record(spec, 'paramRef'), 'spec.paramRef') : []),
       ...(has(spec, 'matchResources') ? validateMatch(spec.matchResources, 'spec.matchResources') : []),
       ...(mutating ? [] : validateActions(strings(spec, 'validationActions'), 'spec.validationActions')),

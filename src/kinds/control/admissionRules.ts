@@ -5,7 +5,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, record, records, setDefault, str, strings } from '../../apimachinery/fields.ts'
 import { pathSegment, qualifiedName } from '../../apimachinery/names.ts'
-import { invalidBy, optionalSelector, repeated, repeats } from '../checks.ts'
+import { invalidBy, optionalSelector, repeated, repeats, requiredName } from '../checks.ts'
 import { atMost, choice, when } from '../shapes.ts'
 
 export const FAILURE_POLICIES = ['Fail', 'Ignore']
@@ -113,9 +113,7 @@ export function validateConditions(holder: Fields, path: string): FieldError[] {
       const name = str(condition, 'name')
       return [
         ...when(str(condition, 'expression').trim() === '', () => fieldError.required(`${field}[${i}].expression`)),
-        ...(name === ''
-          ? [fieldError.required(`${field}[${i}].name`)]
-          : invalidBy(qualifiedName, name, `${field}[${i}].name`)),
+        ...requiredName(name, `${field}[${i}].name`, qualifiedName),
         ...when(name !== '' && again[i]!, () => fieldError.duplicate(`${field}[${i}].name`, name)),
       ]
     }),

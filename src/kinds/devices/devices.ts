@@ -39,10 +39,6 @@ export function poolName(name: string, field: string): FieldError[] {
   ]
 }
 
-export function className(name: string, field: string): FieldError[] {
-  return name === '' ? [fieldError.required(field)] : invalidBy(dns1123Subdomain, name, field)
-}
-
 /** `[domain/]identifier`. */
 export function attributeName(name: string, field: string): FieldError[] {
   const [first = '', second, ...more] = name.split('/')

@@ -4,9 +4,9 @@
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, num, record, records, setDefault, str, strings } from '../../apimachinery/fields.ts'
-import { dns1123Label } from '../../apimachinery/names.ts'
+import { dns1123Label, dns1123Subdomain } from '../../apimachinery/names.ts'
 import { validateAnnotations, validateLabels } from '../../apimachinery/objectMeta.ts'
-import { immutable, invalidBy, repeated } from '../checks.ts'
+import { immutable, invalidBy, repeated, requiredName } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { nodeSelector } from '../pods/affinity.ts'
 import { conditions, when } from '../shapes.ts'
@@ -14,7 +14,6 @@ import { CLIENT_METADATA, type Strategy } from '../strategy.ts'
 import { csiDriverName } from '../volumes/volumeRules.ts'
 import {
   bindingConditions,
-  className,
   configuration,
   deviceTolerations,
   eachOf,
@@ -163,7 +162,7 @@ function validateWanted(wanted: Fields, path: string): FieldError[] {
   const count = num(wanted, 'count')
   const invalid = (detail: string) => fieldError.invalid(`${path}.count`, count, detail)
   return [
-    ...className(str(wanted, 'deviceClassName'), `${path}.deviceClassName`),
+    ...requiredName(str(wanted, 'deviceClassName'), `${path}.deviceClassName`, dns1123Subdomain),
     ...selectors(wanted, path),
     ...(mode === 'All'
       ? when(count !== 0, () => invalid("must not be specified when allocationMode is 'All'"))

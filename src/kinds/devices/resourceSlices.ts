@@ -5,7 +5,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, at as member, num, record, records, str } from '../../apimachinery/fields.ts'
 import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/names.ts'
-import { immutable, invalidBy } from '../checks.ts'
+import { immutable, invalidBy, requiredName } from '../checks.ts'
 import type { Strategies } from '../kind.ts'
 import { nodeSelector } from '../pods/affinity.ts'
 import { when } from '../shapes.ts'
@@ -66,7 +66,7 @@ const slices: Strategy = {
         records(spec, 'sharedCounters'),
         MOST.counterSets,
         'spec.sharedCounters',
-        (set, path) => [...namedSet(str(set, 'name'), `${path}.name`), ...validateCounters(set, path)],
+        (set, path) => [...requiredName(str(set, 'name'), `${path}.name`), ...validateCounters(set, path)],
         set => str(set, 'name'),
       ),
     ]
@@ -154,7 +154,7 @@ function validateDevice(device: Fields, path: string, ownNodes: boolean): FieldE
       records(device, 'consumesCounters'),
       MOST.consumed,
       `${path}.consumesCounters`,
-      (use, at) => [...namedSet(str(use, 'counterSet'), `${at}.counterSet`), ...validateCounters(use, at)],
+      (use, at) => [...requiredName(str(use, 'counterSet'), `${at}.counterSet`), ...validateCounters(use, at)],
       use => str(use, 'counterSet'),
     ),
     ...validateDeviceNodes(device, path, ownNodes),
@@ -180,10 +180,6 @@ function validateDeviceNodes(device: Fields, path: string, ownNodes: boolean): F
   if (present.length === 0) errors.push(fieldError.required(path, rule))
   if (present.length > 1) errors.push(fieldError.invalid(path, `{${present.join(', ')}}`, rule))
   return errors
-}
-
-function namedSet(name: string, field: string): FieldError[] {
-  return name === '' ? [fieldError.required(field)] : invalidBy(dns1123Label, name, field)
 }
 
 function validateCounters(holder: Fields, path: string): FieldError[] {
