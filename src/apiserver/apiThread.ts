@@ -21,12 +21,10 @@ import type { Pki } from './pki/ensurePki.ts'
 import type { Logger } from './request/logger.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
-import { type Crossing, Crossings } from './threads/crossings.ts'
 import { ForwardedDocuments } from './threads/forwardedDocuments.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
-import { UnderWay } from './threads/underWay.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
 /** Facts of the main thread that this one needs. */
@@ -99,10 +97,7 @@ async function serve(): Promise<void> {
 
   const server = app.server as unknown as TlsServer
   const reads = new OwnReads(assembly.catalog.types, types)
-  const cross = (crossing: Crossing): void => main.postMessage({ crossing }, [crossing.port])
-  const crossings = new Crossings({ cross, strangers })
-  const underWay = new UnderWay(strangers)
-  const forwarder = new Forwarder({ crossings, underWay })
+  const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
   road.forwardBy(routeRequests({ store, reads, forwarder, forwardsAll: data.forwardsAll }))
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
@@ -112,7 +107,7 @@ async function serve(): Promise<void> {
   const stopListening = await joinPort(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
-    await underWay.idle()
+    await forwarder.idle()
     stopListening()
     await app.close()
     assembly.inFlight.flowControl.stop()

@@ -5,6 +5,28 @@ import { DEFAULT_IN_FLIGHT } from './flowcontrol/inFlight.ts'
 
 type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers: StrangerLimits }
 
+/** Those that are the same in each thread. */
+const SHARED = [
+  'dataDir',
+  'bindAddress',
+  'securePort',
+  'externalHostnames',
+  'spaces',
+  'serviceClusterIpRange',
+  'serviceNodePortRange',
+  'fairness',
+  'tokenFile',
+  'oidc',
+  'apiThreads',
+  'apiThreadPulseMs',
+  'webhookAllowedHosts',
+  'clientCertificateNetworks',
+  'bookmarkIntervalMs',
+  'anonymousAuth',
+  'disabledAdmissionPlugins',
+  'elsewhere',
+] as const
+
 /** How many threads serve connections, at most. */
 export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiThreads'>): number => apiThreads + 1
 
@@ -15,22 +37,10 @@ export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiTh
  */
 export function threadOptions(options: ApiServerOptions, whole: StrangerLimits): ThreadOptions {
   const part = (all: number): number => Math.ceil(all / servingThreads(options))
-  const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc } = options
   const { inFlight = DEFAULT_IN_FLIGHT } = options
-  const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins, elsewhere } =
-    options
-  const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts, clientCertificateNetworks } = options
+  const shared = SHARED.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]]))
   return {
-    dataDir,
-    bindAddress,
-    securePort,
-    externalHostnames,
-    spaces,
-    serviceClusterIpRange,
-    serviceNodePortRange,
-    fairness,
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(oidc && { oidc }),
+    ...(Object.fromEntries(shared) as Pick<ApiServerOptions, (typeof SHARED)[number]>),
     strangers: {
       ...whole,
       connections: part(whole.connections),
@@ -38,13 +48,5 @@ export function threadOptions(options: ApiServerOptions, whole: StrangerLimits):
       perAddress: part(whole.perAddress),
     },
     inFlight: { ...inFlight, reading: part(inFlight.reading), mutating: part(inFlight.mutating) },
-    ...(apiThreads !== undefined && { apiThreads }),
-    ...(apiThreadPulseMs !== undefined && { apiThreadPulseMs }),
-    ...(webhookAllowedHosts !== undefined && { webhookAllowedHosts }),
-    ...(clientCertificateNetworks !== undefined && { clientCertificateNetworks }),
-    ...(bookmarkIntervalMs !== undefined && { bookmarkIntervalMs }),
-    ...(anonymousAuth !== undefined && { anonymousAuth }),
-    ...(disabledAdmissionPlugins && { disabledAdmissionPlugins }),
-    ...(elsewhere && { elsewhere }),
   }
 }

@@ -79,35 +79,19 @@ interface Opened {
 /** Parts of a running server, in the order of their needs, and its view once all run. */
 export async function serverParts(
   options: ApiServerOptions,
-  {
-    pki,
-    ensure,
-    clock,
-    store,
-    work,
-    budgets,
-    setAside,
-    address,
-    named,
-    commits,
-    commitSeconds,
-    commitTimes,
-    hostPort,
-  }: Opened,
+  opened: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
+  const { pki, store, budgets, setAside, named, commits, hostPort } = opened
   const draining = new AbortController()
   let url = ''
   const keys = new ServingKeys({ ...options, pki, named, url: () => url })
   /** Parts of the server, by name. */
   const started = new Set<string>()
   const assembly = await assemble(options, {
-    store,
-    work,
-    budgets,
-    pki,
+    ...opened,
     guardFor: queue => setAside.guardFor(queue),
-    writtenAtMs: revision => commitTimes.of(revision),
+    writtenAtMs: revision => opened.commitTimes.of(revision),
     url: () => url,
     draining: draining.signal,
   })
@@ -130,7 +114,7 @@ export async function serverParts(
     hasStarted: part => started.has(part),
   })
   const { app, metrics } = front
-  metrics.add(writerMetrics(setAside, commitSeconds))
+  metrics.add(writerMetrics(setAside, opened.commitSeconds))
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     draining.abort()
@@ -155,7 +139,7 @@ export async function serverParts(
             keys.useNamed(certificate)
             show()
           },
-          clock,
+          clock: opened.clock,
           log,
         })
       : undefined
@@ -166,7 +150,7 @@ export async function serverParts(
     await tokenSecrets.useAuthority(renewed.caPem)
     await keys.publish()
   }
-  const renewal = new CertificateRenewal({ pki, ensure, clock, use, log })
+  const renewal = new CertificateRenewal({ ...opened, use, log })
   const port = (): number => (app.server.address() as AddressInfo).port
 
   const apiThreads = commits && serverThreads(options, { commits, pki, keys, url: () => url, assembly, front })
@@ -191,7 +175,7 @@ export async function serverParts(
         follower?.start()
         stopListening = await listenFirst(app, options.bindAddress, options.securePort).catch(throwWithRemedy)
         url = urlOf(options, options.externalPort ?? port())
-        await kubernetesService.start({ address, port: port() })
+        await kubernetesService.start({ address: opened.address, port: port() })
       },
       stop: drain,
     },

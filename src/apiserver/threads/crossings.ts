@@ -13,28 +13,20 @@ export interface Crossing {
   readonly certificate: Uint8Array | undefined
 }
 
-interface CrossingsDeps {
+export interface CrossingDeps {
   cross(crossing: Crossing): void
   strangers: Pick<Strangers, 'knows'>
 }
 
-export class Crossings {
-  readonly #deps: CrossingsDeps
-
-  constructor(deps: CrossingsDeps) {
-    this.#deps = deps
-  }
-
-  /** A new one for what a client asks. */
-  open(socket: TLSSocket): PortSocket {
-    const { port1, port2 } = new MessageChannel()
-    const { remoteAddress, remotePort } = socket
-    const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
-    const crossed = new PortSocket(port1)
-    crossed.on('known', () => this.#deps.strangers.knows(socket))
-    crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
-    const copy = certificate && new Uint8Array(certificate)
-    this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
-    return crossed
-  }
+/** A new one for what a client asks. */
+export function openCrossing(socket: TLSSocket, { cross, strangers }: CrossingDeps): PortSocket {
+  const { port1, port2 } = new MessageChannel()
+  const { remoteAddress, remotePort } = socket
+  const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
+  const crossed = new PortSocket(port1)
+  crossed.on('known', () => strangers.knows(socket))
+  crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
+  const copy = certificate && new Uint8Array(certificate)
+  cross({ port: port2, remoteAddress, remotePort, certificate: copy })
+  return crossed
 }

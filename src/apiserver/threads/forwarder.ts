@@ -6,18 +6,17 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import type { Strangers } from '../connections/strangers.ts'
 import type { Answer } from '../http/answer.ts'
 import { answerBare, closeSoon, letRefusalBeRead } from '../http/bareAnswer.ts'
 import type { Request } from '../http/request.ts'
-import type { Crossings } from './crossings.ts'
-import type { UnderWay } from './underWay.ts'
+import { type CrossingDeps, openCrossing } from './crossings.ts'
 
 // Not imported, as in http/request.ts.
 const http = process.getBuiltinModule('node:http')
 
-interface ForwarderDeps {
-  crossings: Pick<Crossings, 'open'>
-  underWay: Pick<UnderWay, 'started' | 'ended'>
+interface ForwarderDeps extends CrossingDeps {
+  strangers: Pick<Strangers, 'knows' | 'requestStarted' | 'requestEnded'>
 }
 
 /** They belong to the connection, not to the answer. */
@@ -28,6 +27,9 @@ const KEEPS_CONNECTION = /^(connection|keep-alive)$/i
 export class Forwarder {
   readonly #deps: ForwarderDeps
   readonly #agents = new WeakMap<TLSSocket, Agent>()
+  /** Requests whose answers have not left. */
+  #underWay = 0
+  #idle: (() => void) | undefined
 
   constructor(deps: ForwarderDeps) {
     this.#deps = deps
@@ -93,10 +95,20 @@ export class Forwarder {
     out.end()
   }
 
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>(resolve => (this.#idle = resolve))
+  }
+
   #follow(message: IncomingMessage, answer: { on(event: 'close', run: () => void): unknown }): void {
-    const { underWay } = this.#deps
-    underWay.started(message.socket)
-    answer.on('close', () => underWay.ended(message.socket))
+    const { strangers } = this.#deps
+    this.#underWay++
+    strangers.requestStarted(message.socket)
+    // it has left, or nobody waits for it any more
+    answer.on('close', () => {
+      strangers.requestEnded(message.socket)
+      if (--this.#underWay === 0) this.#idle?.()
+    })
   }
 
   /** `undefined` for what Node's parser reads and its client does not write: it is refused here, and ends no thread. */
@@ -114,7 +126,7 @@ export class Forwarder {
     const known = this.#agents.get(socket)
     if (known !== undefined) return known
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    Object.assign(agent, { createConnection: () => this.#deps.crossings.open(socket) })
+    Object.assign(agent, { createConnection: () => openCrossing(socket, this.#deps) })
     this.#agents.set(socket, agent)
     socket.once('close', () => agent.destroy())
     return agent

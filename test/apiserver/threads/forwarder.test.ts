@@ -7,10 +7,9 @@ import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import { Answer } from '../../../src/apiserver/http/answer.ts'
 import { Request } from '../../../src/apiserver/http/request.ts'
-import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
+import type { Crossing } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
-import { UnderWay } from '../../../src/apiserver/threads/underWay.ts'
 import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 /** Connections enough that the thread has some: the kernel deals them out. */
@@ -69,8 +68,7 @@ async function across(t: Test, handle: RequestListener) {
     requestEnded: () => void asking.ended++,
   }
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
-  const underWay = new UnderWay(strangers)
-  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay })
+  const forwarder = new Forwarder({ cross, strangers })
   const thread = createServer({ IncomingMessage: Request, ServerResponse: Answer } as object, (request, answer) =>
     forwarder.forward(request as Request, answer as Answer, () => {}),
   )
@@ -80,7 +78,7 @@ async function across(t: Test, handle: RequestListener) {
   const client = connectPlainly((thread.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
   t.teardown(() => client.destroy())
   const [connection] = (await once(thread, 'connection')) as [Socket]
-  return { client, connection, underWay, asking }
+  return { client, connection, forwarder, asking }
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -115,7 +113,7 @@ t.test('an answer that keeps its connection longer keeps the connection of its c
 t.test('a client that reads slowly holds a long answer up, and gets all of it', async t => {
   const piece = Buffer.alloc(64 * 1024, 'x')
   const length = 400 * piece.length
-  const { client, connection, underWay } = await across(t, (_request, answer) => {
+  const { client, connection, forwarder } = await across(t, (_request, answer) => {
     answer.setHeader('Content-Length', length)
     Readable.from(Array.from({ length: 400 }, () => piece)).pipe(answer)
   })
@@ -126,7 +124,7 @@ t.test('a client that reads slowly holds a long answer up, and gets all of it', 
     written = connection.bytesWritten
   }
   let isIdle = false
-  const idle = underWay.idle().then(() => {
+  const idle = forwarder.idle().then(() => {
     isIdle = true
   })
   t.ok(connection.writableLength < length / 4, 'the rest waits at the main thread')
@@ -154,11 +152,11 @@ t.test('an answer that is broken off there is broken off here', async t => {
 
 t.test('a client that leaves ends what it asked for', async t => {
   const { promise: left, resolve } = Promise.withResolvers<boolean>()
-  const { client, underWay } = await across(t, (_request, answer) => {
+  const { client, forwarder } = await across(t, (_request, answer) => {
     answer.on('close', () => resolve(answer.writableFinished))
     client.destroy()
   })
   client.write(GET)
   t.notOk(await left)
-  await underWay.idle()
+  await forwarder.idle()
 })
