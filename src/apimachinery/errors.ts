@@ -149,6 +149,9 @@ export const statusError = {
       causes,
     })
   },
+  /** @param kind of the options, like `ListOptions` */
+  invalidOptions: (kind: string, ...errors: readonly FieldError[]) =>
+    statusError.invalid({ group: 'meta.k8s.io', kind }, '', errors),
   forbidden: (gr: GroupResource, name: string, why: string) =>
     new StatusError(
       'Forbidden',

@@ -52,7 +52,7 @@ function slowWatch(space: string, plural: string) {
     end() {},
   }
   const plan = {
-    selection: EVERYTHING,
+    collection: { space, namespace: undefined, selection: EVERYTHING },
     initial: undefined,
     marksInitialEnd: false,
     after: services.reader.revision,

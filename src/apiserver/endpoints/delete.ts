@@ -11,8 +11,8 @@ import { type Exchange, intOption, isDryRun, type Services, workOf, writeContext
 import { type DeleteOptions, deleteObject, propagationWarning } from '../operations/remove.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
-import { selectionFor } from '../registry/selection.ts'
 import { holdViews } from '../registry/views.ts'
+import { collectionOf } from './collection.ts'
 
 /** Deletions of a collection that are prepared in a row; they share writes to the disk. */
 const DELETED_AT_ONCE = 100
@@ -52,12 +52,7 @@ async function deleteCollection(services: Services, exchange: Exchange): Promise
   const { query } = exchange.info
   const work = workOf(services, exchange)
   const list = await services.reader.list(exchange.type, {
-    space: exchange.space,
-    namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
-    selection: selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
-      labelSelector: query.get('labelSelector') ?? undefined,
-      fieldSelector: query.get('fieldSelector') ?? undefined,
-    }),
+    ...collectionOf(services, exchange),
     limit: intOption(query, 'limit'),
     continue: query.get('continue') ?? undefined,
     work,
@@ -147,8 +142,7 @@ export function deleteOptionsOf(body: unknown, options: DeleteOptions = {}): Del
   if (Array.isArray(body.dryRun) && body.dryRun.length > 0) {
     const values = body.dryRun.map(String)
     if (values.some(value => value !== 'All')) {
-      const error = fieldError.notSupported('dryRun', values, ['All'])
-      throw statusError.invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
+      throw statusError.invalidOptions('DeleteOptions', fieldError.notSupported('dryRun', values, ['All']))
     }
     options.dryRun = true
   }

@@ -5,8 +5,8 @@ import { sendList } from '../exchange/answers/listAnswers.ts'
 import { wholeItems } from '../exchange/answers/wholeItems.ts'
 import { type Exchange, intOption, type Services, workOf } from '../exchange/exchange.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
-import { selectionFor } from '../registry/selection.ts'
 import { holdViews } from '../registry/views.ts'
+import { collectionOf } from './collection.ts'
 import { warnOfPodsElsewhere } from './podsElsewhere.ts'
 import { sightOf } from './workspaceSight.ts'
 
@@ -15,19 +15,16 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
   intOption(query, 'timeoutSeconds')
   if (query.get('sendInitialEvents') !== null) {
     const error = fieldError.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
-    throw statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
+    throw statusError.invalidOptions('ListOptions', error)
   }
-  const selection = selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
-    labelSelector: query.get('labelSelector') ?? undefined,
-    fieldSelector: query.get('fieldSelector') ?? undefined,
-  })
+  const collection = collectionOf(services, exchange)
+  const { selection } = collection
   const letGo = holdViews(exchange.type)
   try {
     const sight = await sightOf(services.authorizer, exchange)
     const work = workOf(services, exchange)
     const list = await readerOf(services, exchange.type).list(exchange.type, {
-      space: exchange.space,
-      namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
+      ...collection,
       selection: sight ? sight.narrowed(selection) : selection,
       limit: intOption(query, 'limit'),
       continue: query.get('continue') ?? undefined,

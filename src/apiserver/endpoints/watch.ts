@@ -17,8 +17,8 @@ import { notAcceptable, WATCH_MEDIA_TYPES } from '../http/negotiate.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
-import { type Selection, selectionFor } from '../registry/selection.ts'
 import { holdViews, prepareViews } from '../registry/views.ts'
+import { type Collection, collectionOf } from './collection.ts'
 import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** Facts of its request that a watch needs, apart from the transport. */
@@ -45,7 +45,7 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
 }
 
 export interface WatchPlan {
-  selection: Selection
+  collection: Collection
   /** Objects to send as ADDED first; absent once they are sent. */
   initial: ListResult | undefined
   /** Whether a bookmark tells that the initial events are over. */
@@ -67,14 +67,8 @@ export interface WatchReader {
 export async function planOf(services: Services, exchange: WatchTarget, work?: Work): Promise<WatchPlan> {
   const { query } = exchange.info
   if (exchange.form.format === 'yaml') throw notAcceptable(WATCH_MEDIA_TYPES)
-  const fields = [
-    query.get('fieldSelector') ?? '',
-    exchange.resource.name && `metadata.name=${exchange.resource.name}`,
-  ].filter(text => text !== '')
-  const selection = selectionFor(exchange.type, services.deps.strategyFor(exchange.type), {
-    labelSelector: query.get('labelSelector') ?? undefined,
-    fieldSelector: fields.join(','),
-  })
+  const collection = collectionOf(services, exchange)
+  const { selection } = collection
   const bookmarks = boolOption(query, 'allowWatchBookmarks')
   const sendInitial = query.get('sendInitialEvents')
   checkInitialEvents(sendInitial, query.get('resourceVersionMatch'))
@@ -85,8 +79,7 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
   const present =
     wantsInitial || sight
       ? await reader.list(exchange.type, {
-          space: exchange.space,
-          namespace: namespaceOf(exchange),
+          ...collection,
           selection: sight ? sight.narrowed(selection) : selection,
           work,
         })
@@ -96,7 +89,7 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
   // as upstream: none is the default, and below it the watch ends at once
   const seconds = intOption(query, 'timeoutSeconds') || DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
-    selection,
+    collection,
     initial,
     marksInitialEnd: sendInitial === 'true' && bookmarks,
     after: initial ? initial.revision : revision === 0 ? reader.revision : revision,
@@ -113,8 +106,7 @@ function namesOf({ items }: ListResult): string[] {
 
 function checkInitialEvents(sendInitial: string | null, match: string | null): void {
   const at = 'resourceVersionMatch'
-  const invalid = (...errors: FieldError[]): StatusError =>
-    statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
+  const invalid = (...errors: FieldError[]): StatusError => statusError.invalidOptions('ListOptions', ...errors)
   if (sendInitial === null) {
     const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
     if (match) throw invalid(fieldError.forbidden(at, why))
@@ -123,10 +115,6 @@ function checkInitialEvents(sendInitial: string | null, match: string | null): v
   if (match === 'NotOlderThan') return
   const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
   throw invalid(fieldError.forbidden(at, why), ...(match ? [fieldError.notSupported(at, match, ['NotOlderThan'])] : []))
-}
-
-function namespaceOf(exchange: WatchTarget): string | undefined {
-  return exchange.resource.namespace === '' ? undefined : exchange.resource.namespace
 }
 
 /**
@@ -172,9 +160,7 @@ export async function runWatch(
       }
     }
     for await (const batch of reader.watch(exchange.type, {
-      space: exchange.space,
-      namespace: namespaceOf(exchange),
-      selection: plan.selection,
+      ...plan.collection,
       after: plan.after,
       signal,
       closing: scope.closing,

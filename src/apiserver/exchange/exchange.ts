@@ -122,7 +122,7 @@ export async function requireCreate({ authorizer }: Services, exchange: Exchange
 }
 
 /** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
-export function writeContext(exchange: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
+export function writeContext(exchange: Exchange): WriteContext {
   const { query } = exchange.info
   const { audit, ticket } = exchange.request
   const validation = query.get('fieldValidation') || 'Warn'
@@ -132,8 +132,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
       fieldError.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']),
     )
   }
-  const manager =
-    query.get('fieldManager') ?? defaults.fieldManager ?? managerOfAgent(exchange.request.headers['user-agent'])
+  const manager = query.get('fieldManager') ?? managerOfAgent(exchange.request.headers['user-agent'])
   if (manager.length > 128) throw optionInvalid(exchange, fieldError.tooLong('fieldManager', 128))
   const odd = manager.search(/[\p{C}]/u)
   if (odd >= 0) {
@@ -173,9 +172,7 @@ export function isDryRun(exchange: Exchange): boolean {
 }
 
 export function optionInvalid(exchange: Exchange, error: FieldError): StatusError {
-  return statusError.invalid({ group: 'meta.k8s.io', kind: OPTIONS[exchange.info.verb] ?? 'CreateOptions' }, '', [
-    error,
-  ])
+  return statusError.invalidOptions(OPTIONS[exchange.info.verb] ?? 'CreateOptions', error)
 }
 
 const OPTIONS: Readonly<Record<string, string>> = {

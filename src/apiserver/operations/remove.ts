@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
-import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
@@ -168,17 +168,14 @@ function checkOptions(options: DeleteOptions): void {
   const { propagationPolicy: policy, orphanDependents } = options
   if (policy !== undefined && orphanDependents !== undefined) {
     const why = 'orphanDependents and deletionPropagation cannot be both set'
-    throw optionsInvalid(fieldError.invalid('propagationPolicy', policy, why))
+    throw statusError.invalidOptions('DeleteOptions', fieldError.invalid('propagationPolicy', policy, why))
   }
   if (policy !== undefined && policy !== 'Background' && policy !== 'Foreground' && policy !== 'Orphan') {
-    throw optionsInvalid(
+    throw statusError.invalidOptions(
+      'DeleteOptions',
       fieldError.notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
     )
   }
-}
-
-function optionsInvalid(error: FieldError): StatusError {
-  return statusError.invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [error])
 }
 
 /** In other words than the preconditions of updates, and by kind instead of resource: upstream's ways. */

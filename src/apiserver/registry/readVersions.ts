@@ -71,5 +71,5 @@ export function watchError(error: unknown, after: number, oldest: number): unkno
 }
 
 function matchInvalid(error: FieldError): StatusError {
-  return statusError.invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error])
+  return statusError.invalidOptions('ListOptions', error)
 }

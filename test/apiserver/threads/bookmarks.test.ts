@@ -46,7 +46,7 @@ t.test('what was written before the tick, though the thread had no turn to hear 
   }
   const gone = new AbortController()
   const plan = {
-    selection: EVERYTHING,
+    collection: { space: 'root', namespace: undefined, selection: EVERYTHING },
     initial: undefined,
     marksInitialEnd: false,
     after: writer.revision,
