@@ -11,8 +11,9 @@ import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { run as runProgram, startOrreryHere } from '../support/orrery.ts'
 import { temporaryDir } from '../support/server.ts'
+import { Center } from '../syncer/support/installation.ts'
 import { configMap, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program } from '../syncer/support/processes.ts'
+import { Program } from '../syncer/support/processes.ts'
 
 const PLUGIN = join(import.meta.dirname, '../../bin/kubectl-kubestellar')
 const dir = temporaryDir(t)
@@ -126,19 +127,21 @@ for (const [what, { path, says }] of Object.entries(FAULTS))
   })
 
 t.test('a slip of the fingers', async t => {
-  const slips: [flags: string, says: RegExp][] = [
-    ['-o jsn', /jsn.*json|json.*jsn/s],
-    ['--outputt json', /--output/],
-    ['--space root:wmw', /root:wmw/],
-  ]
-  for (const command of COMMANDS)
-    for (const [flags, says] of slips) {
-      const line = `${command} ${flags}`
-      const { code, out, err } = await runProgram(PLUGIN, [...line.split(' '), '--kubeconfig', good])
+  for (const command of COMMANDS) {
+    const slips = [
+      // what is not known of flags ends the process
+      [`${command} -o jsn`, /jsn.*json|json.*jsn/s, runProgram(PLUGIN, [...command.split(' '), '-o', 'jsn'])],
+      [`${command} --space root:wmw`, /root:wmw/, run(`${command} --space root:wmw`, good)],
+    ] as const
+    for (const [line, says, answer] of slips) {
+      const { code, out, err } = await answer
       t.equal(code, troubleOf(command), `${line}: ${err}`)
       t.equal(out, '', line)
       t.match(err, says, line)
     }
+  }
+  const misspelt = await runProgram(PLUGIN, ['why', 'configmap/page', '--outputt', 'json'])
+  t.match(misspelt, { code: 1, out: '', err: /--output/ })
   t.match(await run('why configmap/pag', good), { code: 1, out: '', err: /pag.*page|not found/s })
   t.match(await run('why configmp/page', good), { code: 1, out: '', err: /configmp/ })
 })
@@ -146,15 +149,9 @@ t.test('a slip of the fingers', async t => {
 t.test(
   '--watch answers again, says when the server is gone and when it is back, and ends when it is asked to',
   async t => {
-    const port = await freePort()
-    const dataDir = temporaryDir(t)
-    const path = join(dataDir, 'admin.kubeconfig')
-    const started = async (): Promise<Program> => {
-      const server = Program.orrery(t, ['start', '--data-dir', dataDir, '--secure-port', String(port)])
-      await server.said('orrery ready')
-      return server
-    }
-    const first = await started()
+    const center = new Center(t, temporaryDir(t))
+    await center.start()
+    const path = join(center.dir, 'admin.kubeconfig')
     const watcher = Program.spawned(t, PLUGIN, [
       'status',
       '--space',
@@ -166,15 +163,13 @@ t.test(
       path,
     ])
     await watcher.said('---')
-    const own = httpClient({ ...(await loadKubeconfig(path)).options, server: `https://127.0.0.1:${port}` })
-    t.teardown(() => own.close())
-    await own.in('root:wmw1').create(PLACEMENTS, placement('later'))
+    await center.in('root:wmw1').create(PLACEMENTS, placement('later'))
     await watcher.said('name: later')
-    await first.end('SIGKILL')
+    await center.end()
     await watcher.said('what is printed may be old')
-    await started()
+    await center.start()
     await watcher.said('The server answers again.')
-    await own.in('root:wmw1').create(PLACEMENTS, placement('last'))
+    await center.in('root:wmw1').create(PLACEMENTS, placement('last'))
     await watcher.said('name: last')
     t.equal(await watcher.end('SIGTERM'), 'SIGTERM')
   },

@@ -1,5 +1,5 @@
 /**
- * One letter in a selector, three clusters, and a server that is killed meanwhile: nobody loses anything until it is confirmed.
+ * One letter in a selector, two clusters, and a server that restarts meanwhile: nobody loses anything until it is confirmed.
  * Nor by what inventories say, or by a Namespace that takes along what is in it.
  */
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { PLACEMENT_GRANTS, WORK_STATUSES } from '../../src/placement/words/placement.ts'
 import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, gone, map, registerCluster, there } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, gone, map, registerCluster, there } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS } from '../syncer/support/kinds.ts'
 import { Command, until } from '../syncer/support/processes.ts'
 import { has } from './support/florin.ts'
@@ -53,12 +53,12 @@ async function hold(space: SpaceClient, count: number): Promise<void> {
   for (const name of count === 0 ? left : missing) await until(space, MAPS, at(name), count === 0 ? gone : there)
 }
 
-t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
+t.test('one letter in a selector of 60 objects in 2 clusters', async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'))
+  const center = new Center(t, join(dir, 'center'))
   await center.start()
   const clusters: SpaceClient[] = []
-  for (const name of ['florin', 'guilder', 'mark']) clusters.push(await cluster(name))
+  for (const name of ['florin', 'guilder']) clusters.push(await cluster(name))
   const wds = center.in('root:wmw1')
   await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
   for (const name of NAMES) await wds.create(MAPS, labelled(name, 'page'))
@@ -72,7 +72,7 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   const held = await until(wds, PLACEMENTS, EP, isHeld)
   await until(wds, PLACEMENTS, EP, has('Applied', 'False', 'DeletionHeld'))
   await until(wds, PLACEMENTS, EP, has('Healthy', 'False', 'DeletionHeld'))
-  await center.kill()
+  await center.end()
   await center.start()
   const after = center.in('root:wmw1')
   // what is placed from now on arrives: the server and all syncers are back at work
@@ -84,7 +84,7 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   const { items } = await after.list(WORK_STATUSES, { namespace: 'shop', fieldSelector: 'spec.sourceRef.name=m00' })
   t.match(
     items.map(({ metadata, status }) => ({ name: metadata.name, status })),
-    ['florin', 'guilder', 'mark'].map(name => ({
+    ['florin', 'guilder'].map(name => ({
       name: `imw1.${name}:configmaps:m00`,
       status: { state: 'Held', message: new RegExp(`edgeplacement p \\S+=${heldBy(held!)}$`) },
     })),
@@ -125,8 +125,8 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
 
   await after.delete(NAMESPACES, { name: 'shop' })
   await until(after, NAMESPACES, { name: 'shop' }, gone)
-  // the hash covers what is held so far: 60 ConfigMaps in three clusters
-  const again = await until(after, PLACEMENTS, EP, placement => isHeld(placement) && heldCopies(placement) === 180)
+  // the hash covers what is held so far: 60 ConfigMaps in two clusters
+  const again = await until(after, PLACEMENTS, EP, placement => isHeld(placement) && heldCopies(placement) === 120)
   for (const space of clusters) t.same(await names(space), NAMES, 'a Namespace that is deleted with what is in it')
   const annotations = { 'edge.kubestellar.io/confirm-deletion': heldBy(again!) }
   await after.patch(PLACEMENTS, EP, 'merge', { metadata: { annotations } })

@@ -17,7 +17,7 @@ import { STAGES } from '../../src/placement/desks/carryFigures.ts'
 import { noHelm } from '../deploy/support/helm.ts'
 import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
+import { clientOf, gone, is } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
@@ -235,21 +235,11 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
       const [, value = ''] = text.split(`\n${metric} `)
       return Number.parseFloat(value)
     }
-    const metrics = async () => (await run('kubectl --context base get --raw /metrics')).told
-    const text = await metrics()
+    const { told: text } = await run('kubectl --context base get --raw /metrics')
     for (const stage of STAGES)
       t.ok(figure(text, `orrery_placement_stage_duration_seconds_count{stage="${stage}"}`) > 0, stage)
     const queue = (controller: string) => `orrery_controller_queue{controller="${controller}"}`
     for (const name of CONTROLLER_NAMES.flatMap(queuesOf)) t.ok(figure(text, queue(name)) >= 0, name)
-    const shop = florin.space('root:shop')
-    let [round, most] = [0, 0]
-    while (most === 0) {
-      round++
-      const writes = Array.from({ length: 50 }, (_, i) => shop.create(MAPS, map(`many-${round}-${i}`, {})))
-      const looks = Array.from({ length: 5 }, async () => figure(await metrics(), queue('placement-translator')))
-      most = Math.max(...(await Promise.all(looks)))
-      await Promise.all(writes)
-    }
   })
 })
 

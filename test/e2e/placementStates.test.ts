@@ -336,7 +336,7 @@ t.test('a small fleet', async t => {
     await standIn.keep()
     await put('5')
     await isSo('5', 'as ever')
-    await standIn.kill()
+    await standIn.end()
     await until(wds, WORK_STATUSES, row('sure'), says('Stale', 'ClusterUnreachable'))
     await standIn.bringBack()
     await standIn.start()

@@ -10,11 +10,19 @@ import { Api } from '../support/api.ts'
 import { findKubectls, run, startOrrery, startOrreryHere } from '../support/orrery.ts'
 import { accessOf, CONFIGMAPS, configMap, createSpace, temporaryDir } from '../support/server.ts'
 
+const here = await startOrreryHere(t)
 const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
+
+/** Threads that sync writes, look names up and compress. */
+const poolOf = ({ pid }: { pid: number }): number =>
+  readdirSync(`/proc/${pid}/task`)
+    .map(id => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8'))
+    .filter(name => name.startsWith('libuv-worker')).length
 
 t.test('SIGTERM ends it with 0, kill -9 loses nothing acknowledged', async t => {
   const dataDir = temporaryDir(t)
-  const first = await startOrrery(t, dataDir)
+  const first = await startOrrery(t, dataDir, { env: { UV_THREADPOOL_SIZE: '' } })
+  t.equal(poolOf(first), 8, 'writes find a thread beside names that are looked up and answers that are compressed')
   let api = new Api(accessOf(first.kubeconfig))
   const id = await createSpace(api, 'kept')
   const watch = await api.in(id).watch(`${CONFIGMAPS}?watch=1`)
@@ -26,7 +34,8 @@ t.test('SIGTERM ends it with 0, kill -9 loses nothing acknowledged', async t => 
   )
   api.close()
 
-  const second = await startOrrery(t, dataDir)
+  const second = await startOrrery(t, dataDir, { env: { UV_THREADPOOL_SIZE: '5' } })
+  t.equal(poolOf(second), 5, "the operator's own size counts")
   api = new Api(accessOf(second.kubeconfig))
   t.strictSame(await api.ok(api.in('root:kept').get(`${CONFIGMAPS}/kept`)), made)
   const written = await Promise.all(
@@ -54,35 +63,17 @@ t.test('SIGTERM ends it with 0, kill -9 loses nothing acknowledged', async t => 
   await third.stop()
 })
 
-t.test(
-  'writes find a thread that syncs them, beside names that are looked up and answers that are compressed',
-  async t => {
-    const threads = ({ pid }: { pid: number }): number =>
-      readdirSync(`/proc/${pid}/task`)
-        .map(id => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8'))
-        .filter(name => name.startsWith('libuv-worker')).length
-    t.equal(threads(await startOrrery(t, undefined, { env: { UV_THREADPOOL_SIZE: '' } })), 8)
-    t.equal(
-      threads(await startOrrery(t, undefined, { env: { UV_THREADPOOL_SIZE: '5' } })),
-      5,
-      "the operator's own size counts",
-    )
-  },
-)
-
 t.test('a second server on the same data dir is refused', async t => {
-  const first = await startOrreryHere(t)
   const program = join(import.meta.dirname, '../../bin/orrery')
-  const second = await run(program, ['start', '--data-dir', first.dataDir, '--secure-port', '0'])
+  const second = await run(program, ['start', '--data-dir', here.dataDir, '--secure-port', '0'])
   t.not(second.code, 0)
   t.match(second.err, /data dir|in use|locked|another/i)
   t.notMatch(second.out, 'orrery ready')
 })
 
 t.test('a server whose port is taken says so and ends', async t => {
-  const first = await startOrreryHere(t)
   const program = join(import.meta.dirname, '../../bin/orrery')
-  const { port } = new URL(accessOf(first.kubeconfig).url)
+  const { port } = new URL(accessOf(here.kubeconfig).url)
   const second = await run(program, ['start', '--data-dir', temporaryDir(t), '--secure-port', port])
   t.equal(second.code, 1)
   t.match(
@@ -94,7 +85,7 @@ t.test('a server whose port is taken says so and ends', async t => {
 t.test('a server says which program it is, to kubectl too', async t => {
   const { commit, date, treeState } = buildInfo()
   const told = { gitCommit: commit, gitTreeState: await treeState(), buildDate: date }
-  const { kubeconfig } = await startOrreryHere(t)
+  const { kubeconfig } = here
   const api = new Api(accessOf(kubeconfig))
   t.match((await api.get('/version')).body, told)
   api.close()
@@ -140,8 +131,7 @@ t.test('where nothing can be written to its output or its log, a server goes on,
 })
 
 t.test('spaces that are deleted leave nothing behind, with all controllers at work', async t => {
-  const orrery = await startOrreryHere(t)
-  const api = new Api(accessOf(orrery.kubeconfig))
+  const api = new Api(accessOf(here.kubeconfig))
   t.teardown(() => api.close())
   const names = Array.from({ length: 12 }, (_, i) => `short-lived-${i}`)
   const ids = await Promise.all(names.map(name => createSpace(api, name)))

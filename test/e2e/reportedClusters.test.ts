@@ -1,5 +1,5 @@
 /**
- * Two teams read by kubectl, as if each were a cluster, reports of clusters: server and syncers are processes. Consumers with an account
+ * Two teams read by kubectl, as if each were a cluster, reports of clusters: the server has an API thread. Consumers with an account
  * of their team, made as docs/reports.md says, follow three clusters: unmodified informers, and the programs of that page. The third cluster
  * is a real one where KUBEBUILDER_ASSETS is set. It falls silent.
  */
@@ -65,7 +65,7 @@ t.setTimeout(FILE_LIMIT_MS)
 const kubectls = await findKubectls()
 const skip = kubectls.length > 0 ? false : 'no kubectl'
 t.test('two teams read by kubectl what two clusters report', { skip, timeout: FILE_LIMIT_MS }, async t => {
-  const florin = await Florin.beginWithProcess(t, { centerIsProcess: true, serverFlags: ['--api-threads', '1'] })
+  const florin = await Florin.begin(t, { serverFlags: ['--api-threads', '1'] })
   const { wds, cluster, inventory } = florin
   const { cluster: naples, mailbox: ofNaples } = await florin.join('naples', { env: 'prod' })
   const mailboxOf = (i: number): SpaceClient => florin.space(i === 0 ? florin.mailbox : ofNaples)

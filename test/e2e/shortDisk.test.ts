@@ -5,10 +5,9 @@ import { statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
-import { startOrrery } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
-import { Program } from '../syncer/support/processes.ts'
+import { Command } from '../syncer/support/processes.ts'
 
 const MIB = 1024 * 1024
 
@@ -29,8 +28,9 @@ if (skip === false) t.teardown(() => void execFileSync('umount', [folder]))
 t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const dataDir = join(folder, 'data')
   const open = async () => {
-    const orrery = await startOrrery(t, dataDir)
-    const api = new Api(accessOf(orrery.kubeconfig))
+    const orrery = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0'])
+    await orrery.said('orrery ready')
+    const api = new Api(accessOf(join(dataDir, 'admin.kubeconfig')))
     t.teardown(() => api.close())
     return { orrery, api }
   }
@@ -43,7 +43,7 @@ t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT
   t.ok(statfsSync(folder).bavail * statfsSync(folder).bsize > 32 * MIB, 'the reserve is there')
   t.match(await first.api.get('/readyz'), { code: 200 })
   t.equal((await first.api.delete(`${CONFIGMAPS}/big-0`)).code, 200)
-  t.equal(await first.orrery.stop(), 0)
+  t.equal(await first.orrery.end(), 0)
   first.api.close()
 
   // somebody else takes some of it; what is left is more than is stored, which LevelDB may write anew at any time
@@ -53,18 +53,18 @@ t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT
   t.equal((await second.api.post(CONFIGMAPS, configMap('small'))).code, 507)
   t.equal((await second.api.get(`${CONFIGMAPS}/big-1`)).code, 200)
   t.equal((await second.api.delete(`${CONFIGMAPS}/big-1`)).code, 200)
-  t.equal(await second.orrery.stop(), 0)
+  t.equal(await second.orrery.end(), 0)
 })
 
 t.test('a first start where there is no room says so in a line, and what to do', { skip }, async t => {
   const small = temporaryDir(t)
   mount(small, 20)
   t.teardown(() => void execFileSync('umount', [small]))
-  const server = Program.orrery(t, ['start', '--data-dir', join(small, 'data'), '--secure-port', '0'])
+  const server = new Command(t, ['start', '--data-dir', join(small, 'data'), '--secure-port', '0'])
   await server.said('orrery ready')
   // what makes the ServiceAccounts of a namespace is refused
   await server.said('what grows is refused, and tried again until there is room')
-  t.equal(await server.end('SIGTERM'), 0)
+  t.equal(await server.end(), 0)
   const told = server.lines.filter(line => /"level":[4-6]0/.test(line))
   t.match(told[0], /"freeBytes":\d+,.*the disk is short: .* Make room on the disk of the data dir/)
   const others = told.slice(1)

@@ -1,6 +1,6 @@
 /**
- * A whole installation in processes of its own: a server, a simulated cluster, a syncer between them. An applied object appears, its status
- * returns, and a deleted one goes. All of it survives the death of the server and the loss of a token.
+ * A whole installation: a server, a simulated cluster, a syncer between them. An applied object appears, its status
+ * returns, and a deleted one goes. All of it survives a restart of the server and the loss of a token.
  */
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { isRecord } from '../../src/apimachinery/object.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
   at,
-  CenterProcess,
+  Center,
   clientOf,
   deployment,
   gone,
@@ -23,7 +23,7 @@ import { Command, until } from '../syncer/support/processes.ts'
 
 t.test('a simulated cluster', async whole => {
   const dir = temporaryDir(whole)
-  const center = new CenterProcess(whole, join(dir, 'center'))
+  const center = new Center(whole, join(dir, 'center'))
   const wec = new Command(whole, [
     'simulate-wec',
     '--name',
@@ -75,7 +75,7 @@ t.test('a simulated cluster', async whole => {
     async t => {
       await wds.create(MAPS, map('page', { x: '1' }))
       await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
-      await center.kill()
+      await center.end()
       await cluster.patch(MAPS, at('page'), 'merge', { data: { x: 'drifted' } })
       await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
       await syncer.said('the center cannot be reached')
@@ -112,7 +112,7 @@ t.test('a simulated cluster', async whole => {
         { namespace: 'default', name: 'kubestellar-syncer' },
         now => now !== undefined && now.metadata.uid !== account.metadata.uid,
       )
-      await center.kill()
+      await center.end()
       await center.start()
       await syncer.said('the center refuses the syncer')
       await wds.create(MAPS, map('late', { x: '1' }))

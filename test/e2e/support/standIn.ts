@@ -2,14 +2,14 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ends } from '../../syncer/support/processes.ts'
-import { freePort, Program } from '../../syncer/support/processes.ts'
+import { Command, freePort } from '../../syncer/support/processes.ts'
 import type { StartCluster } from './florin.ts'
 
 export class StandIn {
   readonly #port: number
   #t: Ends | undefined
   #dir = ''
-  #program: Program | undefined
+  #program: Command | undefined
 
   private constructor(port: number) {
     this.#port = port
@@ -28,19 +28,19 @@ export class StandIn {
 
   async start(): Promise<void> {
     const args = ['simulate-wec', '--name', 'w', '--data-dir', this.#dir, '--secure-port', `${this.#port}`]
-    this.#program = Program.orrery(this.#t!, args)
+    this.#program = new Command(this.#t!, args)
     await this.#program.said('ready')
   }
 
-  async kill(): Promise<void> {
-    await this.#program?.end('SIGKILL')
+  async end(): Promise<void> {
+    await this.#program?.end()
   }
 
-  /** Keeps what it holds now, while it runs. */
+  /** Keeps what it holds now. */
   async keep(): Promise<void> {
-    this.#program?.freeze()
+    await this.end()
     await cp(this.#dir, this.#kept, { recursive: true })
-    this.#program?.thaw()
+    await this.start()
   }
 
   /** Puts that in the place of what it, which does not run, has stored since. */
