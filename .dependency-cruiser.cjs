@@ -64,6 +64,7 @@ const PLACEMENT = [
   'copies',
   'status',
   'summaries',
+  'rollout',
   'feedback',
   'preview',
 ].map(room => `src/controllers/placement/${room}`)

@@ -50,7 +50,7 @@ export class ChangedCopies {
     const at = this.#mailboxes.get(mailbox)
     for (const key of at?.associated.of(root) ?? []) {
       const isNamed = owner !== undefined && at?.carried.get(key)?.requestedBy.split(',').includes(owner) === true
-      if (!isNamed) this.#tasks.add({ type: 'asked', mailbox, key })
+      if (!isNamed) this.#tasks.add({ type: 'requesters', mailbox, key })
     }
   }
 

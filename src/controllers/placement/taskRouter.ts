@@ -7,7 +7,7 @@ import type { Task } from './join/task.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 
-type InMailbox = Task & { readonly type: 'copy' | 'config' | 'asked' }
+type InMailbox = Task & { readonly type: 'copy' | 'config' | 'requesters' }
 
 export class TaskRouter {
   readonly #parts: Parts
@@ -22,7 +22,7 @@ export class TaskRouter {
     switch (task.type) {
       case 'copy':
       case 'config':
-      case 'asked':
+      case 'requesters':
         return await this.#inMailbox(task)
       case 'cluster': {
         const mailbox = mailboxes.get(task.mailbox)
@@ -80,9 +80,9 @@ export class TaskRouter {
   }
 
   /** Content of a mailbox beside copies. */
-  async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
+  async #around(task: InMailbox & { readonly type: 'config' | 'requesters' }, mailbox: Mailbox): Promise<undefined> {
     const { explained, join, records, tasks } = this.#parts
-    if (task.type === 'asked') await records.reconcile(mailbox, task.key)
+    if (task.type === 'requesters') await records.reconcile(mailbox, task.key)
     else await reconcileConfig({ client: explained, join, records, tasks }, mailbox)
   }
 

@@ -11,6 +11,17 @@ export const ROLLOUT_STATES = [
 ] as const
 export type RolloutState = (typeof ROLLOUT_STATES)[number]
 
+/** How far the content of a placement is. */
+export interface RolloutReport {
+  readonly state: RolloutState
+  readonly reason: string
+  readonly message: string
+  readonly revision: number
+  /** Edits are in no revision yet; `unknown`: a start looks for such. */
+  readonly isDirty: boolean | 'unknown'
+  readonly pinned: number | undefined
+}
+
 /** The condition of an EdgePlacement. */
 export const ROLLED_OUT = 'RolledOut'
 /** A state, and reason of the condition. */

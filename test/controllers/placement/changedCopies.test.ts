@@ -20,7 +20,7 @@ t.test('a status of a copy has no look at associated objects that name its owner
     { sourcesOf: () => [] } as never,
     { get: () => mailbox } as never,
   )
-  const asked = (): string[] => tasks.splice(0).flatMap(task => (task.type === 'asked' ? task.key : []))
+  const asked = (): string[] => tasks.splice(0).flatMap(task => (task.type === 'requesters' ? task.key : []))
   copies.copyChanged('m', ROOT, 'content')
   t.strictSame(asked(), ['|pods|shop|b'])
   copies.copyChanged('m', ROOT, 'converged')

@@ -21,7 +21,7 @@ export type Task =
   /** Report on one object in a workload space: count, errors, status. */
   | { readonly type: 'source'; readonly space: string; readonly key: string }
   /** Spaces whose sets match one upsynced object of a mailbox. */
-  | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
+  | { readonly type: 'requesters'; readonly mailbox: string; readonly key: string }
   /** The status of one placement: whether all that it selects is placed, what holds it, and pauses. */
   | { readonly type: 'report'; readonly space: string; readonly name: string }
   /** The revisions of one placement with a rollout strategy, and their way to its clusters. */
@@ -58,7 +58,7 @@ export function taskLane(task: Task): Lane {
     }
     case 'config':
     case 'cluster':
-    case 'asked':
+    case 'requesters':
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':
     case 'report':

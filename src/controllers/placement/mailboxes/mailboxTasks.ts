@@ -31,7 +31,7 @@ export class MailboxTasks implements MailboxListener {
   }
 
   carriedUp({ name }: Mailbox, key: string): void {
-    this.#tasks.add({ type: 'asked', mailbox: name, key })
+    this.#tasks.add({ type: 'requesters', mailbox: name, key })
   }
 
   definesOther({ name }: Mailbox): void {

@@ -32,7 +32,7 @@ export class UpsyncRecords {
     const before = mailbox.share
     mailbox.share = share
     if (before?.digest === share.digest) return
-    for (const key of mailbox.carried.keys()) this.#tasks.add({ type: 'asked', mailbox: mailbox.name, key })
+    for (const key of mailbox.carried.keys()) this.#tasks.add({ type: 'requesters', mailbox: mailbox.name, key })
   }
 
   async reconcile(mailbox: Mailbox, key: string): Promise<void> {

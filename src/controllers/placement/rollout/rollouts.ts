@@ -6,7 +6,12 @@
  */
 import { type Clock, steadyMs } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { NOT_STAGED, ROLLOUT_STATES, type RolloutState } from '../../../placement/rollout/rolloutStates.ts'
+import {
+  NOT_STAGED,
+  ROLLOUT_STATES,
+  type RolloutReport,
+  type RolloutState,
+} from '../../../placement/rollout/rolloutStates.ts'
 import { type RolloutStrategy, readStrategy } from '../../../placement/rollout/strategy.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { LiveContent, type StagedContent } from '../join/leadContent.ts'
@@ -15,7 +20,7 @@ import type { Tasks } from '../join/tasks.ts'
 import type { CopyChange, Signals } from '../signals/signals.ts'
 import { ClusterPresence, type ClusterPresenceDeps } from './clusterPresence.ts'
 import { RevisionMaker, type RevisionMakerDeps } from './revisionMaker.ts'
-import { type Rollout, rolloutOf } from './rollout.ts'
+import { rolloutOf } from './rollout.ts'
 import { RolloutRunner, type RolloutRunnerDeps } from './rolloutRunner.ts'
 import { StagedPlacement } from './stagedPlacement.ts'
 import { StagedPlacements } from './stagedPlacements.ts'
@@ -37,12 +42,6 @@ const APART_MS = 100
 const SILENT: ReadonlySet<CopyChange> = new Set<CopyChange>(['written', 'carried', 'generation', 'retained', 'status'])
 const NEVER = Number.POSITIVE_INFINITY
 const ALL: RolloutStrategy = readStrategy(undefined).strategy!
-
-export interface RolloutReport extends Pick<Rollout, 'state' | 'reason' | 'message' | 'revision'> {
-  /** Edits are in no revision yet; `unknown`: a start looks for such. */
-  readonly isDirty: boolean | 'unknown'
-  readonly pinned: number | undefined
-}
 
 export class Rollouts {
   readonly #deps: RolloutsDeps
