@@ -2,18 +2,18 @@
  * Metrics of a server, for Prometheus: one list, to which each part of the server brings its own.
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
-import { collectDefaultMetrics, Registry } from 'prom-client'
 import { type Metric, metricText } from './metric.ts'
 import { sumMetrics } from './metricSums.ts'
+import { processMetrics } from './processMetrics.ts'
+
+/** @see https://prometheus.io/docs/instrumenting/exposition_formats/#basic-info */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export class Metrics {
-  /** Metrics of the process. */
-  readonly #process = new Registry()
-  readonly #metrics: Metric[] = []
+  readonly #metrics: Metric[] = [...processMetrics()]
   #others: (() => Promise<readonly string[]>) | undefined
 
   constructor(metrics: readonly Metric[]) {
-    collectDefaultMetrics({ register: this.#process })
     this.add(metrics)
   }
 
@@ -35,10 +35,7 @@ export class Metrics {
   async render(): Promise<{ contentType: string; body: string }> {
     const own = this.renderOwn()
     const summed = this.#others === undefined ? own : sumMetrics([own, ...(await this.#others())])
-    return {
-      contentType: this.#process.contentType,
-      body: `${await this.#process.metrics()}${this.#text(metric => !metric.isOfThreads)}${summed}`,
-    }
+    return { contentType: CONTENT_TYPE, body: `${this.#text(metric => !metric.isOfThreads)}${summed}` }
   }
 
   #text(shows: (metric: Metric) => boolean): string {
