@@ -1,7 +1,6 @@
 /** Arguments of the inventory commands: a name and labels, checked as the server will check them. */
 import { InvalidArgumentError } from 'commander'
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
-import { RENEWAL_MAX_SECONDS } from '../../placement/spaces/syncerCredential.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { durationMs } from '../shell/durations.ts'
 
@@ -67,38 +66,23 @@ export function labelsOf(args: readonly string[]): LabelArguments {
   return { labels, removed: [...removed] }
 }
 
-/** Seconds that a syncer's credential may go unused. @throws CommandError */
-export function parseLifetime(text: string): number {
-  const ms = durationMs(text)
-  if (ms === undefined)
-    throw new CommandError(`${JSON.stringify(text)} is not a duration; give hours, minutes or seconds, such as 87600h`)
-  const seconds = Math.floor(ms / 1000)
-  const [least, most] = [600, RENEWAL_MAX_SECONDS]
-  if (seconds >= least && seconds <= most) return seconds
-  throw new CommandError(
-    `--lifetime: ${text} is not between 10m and ${most / 3600}h (90 days); it is how long the credential may go unused: ` +
-      'a syncer that runs renews it each day, without an end',
-  )
+/** Reads the seconds of a `--lifetime` of at most so many. @throws InvalidArgumentError */
+export function lifetime(mostSeconds: number, meaning = ''): (text: string) => number {
+  return text => {
+    const seconds = Math.floor((durationMs(text) ?? 0) / 1000)
+    if (seconds >= MIN_LIFETIME_SECONDS && seconds <= mostSeconds) return seconds
+    throw new InvalidArgumentError(`It is no duration between 10m and ${mostSeconds / 3600}h${meaning}.`)
+  }
 }
 
-/** Seconds of a duration, or of a number without a unit; `undefined` for what is neither. */
-export function timeoutSeconds(text: string): number | undefined {
+/** The shortest time that servers give to certificates and tokens. */
+const MIN_LIFETIME_SECONDS = 600
+
+/** Reads the seconds of a `--timeout`: a duration, or a number without a unit. @throws InvalidArgumentError */
+export function timeoutSeconds(text: string): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : durationMs(text)
-  return ms !== undefined && ms <= MAX_TIMEOUT_MS ? ms / 1000 : undefined
-}
-
-/** Seconds in flags that are read with the command line. @throws InvalidArgumentError */
-export function seconds(text: string): number {
-  const found = timeoutSeconds(text)
-  if (found === undefined) throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
-  return found
-}
-
-/** Value of `--timeout`. @throws CommandError */
-export function parseTimeout(text: string): number {
-  const found = timeoutSeconds(text)
-  if (found !== undefined) return found
-  throw new CommandError(`--timeout: ${JSON.stringify(text)} is no duration up to 24h, such as 90s or 5m`)
+  if (ms !== undefined && ms <= MAX_TIMEOUT_MS) return ms / 1000
+  throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
 }
 
 /** Timers have a bound. */

@@ -5,10 +5,10 @@ import { type DocumentOptions, NAMES_OUTPUT } from '../shell/output.ts'
 import { type Plugin, type PluginCommand, runPlugin } from '../shell/plugin.ts'
 import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
 import { pathOf } from '../shell/session/session.ts'
-import { flag } from '../shell/settings.ts'
+import { flag, repeated } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { ANSWER_COMMANDS } from './answers/answerCommands.ts'
-import { checkObjectName, inventoryEntry } from './arguments.ts'
+import { checkObjectName, inventoryEntry, timeoutSeconds } from './arguments.ts'
 import { CLUSTER_COMMANDS } from './clusters/clusterCommands.ts'
 import { grantCommand, grantsCommand, ungrantCommand } from './grants/grantCommands.ts'
 import { PLACES } from './grants/grantSpec.ts'
@@ -80,7 +80,7 @@ parameters. All rows are checked before anything is made.`,
       flag(
         '--inventory <path>',
         `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
-        { parse: (path, before?: string[]) => [...(before ?? []), path] },
+        { parse: repeated },
       ),
       flag('--enter', 'enter it, as without a flag'),
       flag('--no-enter', 'stay in the current workspace'),
@@ -109,7 +109,7 @@ const REMOVE: readonly PluginCommand[] = [
       ),
       flag('--force', 'do not wait for the syncer: the cluster keeps what it holds'),
       IGNORE_NOT_FOUND,
-      flag('--timeout <duration>', 'how long to wait for the syncer', { default: '60s' }),
+      flag('--timeout <duration>', 'how long to wait for the syncer', { parse: timeoutSeconds, default: '60s' }),
     ],
     change: async (options: InventoryOptions & RemoveOptions, terminal, name: string) => {
       checkObjectName(name)

@@ -1,5 +1,6 @@
 /** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { humanDuration } from '../../kinds/printers/duration.ts'
 import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -172,17 +173,8 @@ export function shown(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['m', 60],
-] as const
-
-/** How long ago a time was, in one or two units; `''` for none. */
+/** How long ago a time was; `''` for none. */
 export function ago(time: string | undefined, nowMs: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time)
-  if (Number.isNaN(at)) return ''
-  const seconds = Math.max(0, Math.round((nowMs - at) / 1000))
-  for (const [unit, size] of UNITS) if (seconds >= 2 * size) return `${Math.floor(seconds / size)}${unit}`
-  return `${seconds}s`
+  return Number.isNaN(at) ? '' : humanDuration(Math.max(0, nowMs - at))
 }

@@ -23,7 +23,7 @@ export interface Setting {
   mandatory?: boolean
   /** Not in the help. */
   hidden?: boolean
-  /** Reads the value. */
+  /** Reads the value, also that of the default. */
   parse?(text: string, before?: unknown): unknown
   /** Neither in the environment nor in a config file. */
   flagOnly?: boolean
@@ -36,16 +36,21 @@ export function flag(flags: string, description: string, more: Partial<Setting> 
   return { flags, description, flagOnly: true, ...more }
 }
 
+/** Reads each value of a repeatable flag. */
+export function repeated(value: string, before?: string[]): string[] {
+  return [...(before ?? []), value]
+}
+
 export function addSettings(command: Command, settings: readonly Setting[]): void {
   for (const setting of settings) {
     const option = new Option(setting.flags, setting.description)
     if (!setting.flagOnly) option.env(variableOf(setting))
-    if (setting.default !== undefined) option.default(setting.default)
+    if (setting.default !== undefined)
+      option.default(setting.parse?.(String(setting.default)) ?? setting.default, JSON.stringify(setting.default))
     if (setting.choices) option.choices(setting.choices)
     if (setting.number) option.argParser(wholeNumber)
     if (setting.boolean) option.preset('true').argParser(trueOrFalse)
-    if (setting.list)
-      option.argParser((value, before: string[] | undefined) => [...(before ?? []), ...value.split(',')])
+    if (setting.list) option.argParser((value, before?: string[]) => [...(before ?? []), ...value.split(',')])
     if (setting.parse) option.argParser(setting.parse)
     if (setting.hidden) option.hideHelp()
     if (setting.mandatory) option.makeOptionMandatory()

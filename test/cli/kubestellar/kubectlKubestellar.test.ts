@@ -136,11 +136,6 @@ t.test('what is wrong on the face of it needs no server', async t => {
       1,
       'the label "env" is set and taken away in one command; choose one',
     ],
-    [
-      ['syncer', 'rotate', 'florin', '--lifetime', '87600h'],
-      1,
-      '--lifetime: 87600h is not between 10m and 2160h (90 days); it is how long the credential may go unused: a syncer that runs renews it each day, without an end',
-    ],
     [['remove', 'location', 'florin', '--context', 'base'], 1, '--context flag not supported'],
     [['ensure', 'wmw', 'w', '--with-kube', 'maybe'], 1, 'with-kube should be true or false'],
   ] as const) {

@@ -2,8 +2,8 @@
 import { NAMES_OUTPUT, WIDE_OUTPUT } from '../../shell/output.ts'
 import type { PluginCommand } from '../../shell/plugin.ts'
 import { SPACE } from '../../shell/session/session.ts'
-import { flag } from '../../shell/settings.ts'
-import { seconds } from '../arguments.ts'
+import { flag, repeated } from '../../shell/settings.ts'
+import { timeoutSeconds } from '../arguments.ts'
 import { COMMON } from '../sessions.ts'
 import { NAMESPACE } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
@@ -17,9 +17,7 @@ const ALL_SPACES = flag(
 const WATCH = flag('-w, --watch', 'answer again when the answer changes')
 /** Flags of kubectl apply. */
 export const FILES = [
-  flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', {
-    parse: (file, before?: string[]) => [...(before ?? []), file],
-  }),
+  flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', { parse: repeated }),
   flag('-R, --recursive', 'folders with all that is below them'),
 ]
 
@@ -137,7 +135,10 @@ nowhere, 2 unknown.`,
       SPACE,
       ...FILES,
       flag('--for <goal>', 'how far', { choices: ['applied', 'healthy'], default: 'healthy' }),
-      flag('--timeout <duration>', 'how long, such as 90s or 5m; 0: look once', { parse: seconds, default: 300 }),
+      flag('--timeout <duration>', 'how long, such as 90s or 5m; 0: look once', {
+        parse: timeoutSeconds,
+        default: '5m',
+      }),
     ],
     load: async () => (await import('./waitCommand.ts')).waitCommand,
   },

@@ -5,6 +5,7 @@ import { WIDE_OUTPUT } from '../../shell/output.ts'
 import type { PluginCommand } from '../../shell/plugin.ts'
 import { flag } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
+import { timeoutSeconds } from '../arguments.ts'
 import { INVENTORY, type InventoryOptions } from '../sessions.ts'
 import type { DrainOptions } from './drain.ts'
 
@@ -31,7 +32,10 @@ export const CLUSTER_COMMANDS: readonly PluginCommand[] = [
     flags: [
       ...INVENTORY,
       CONFIRM,
-      flag('--timeout <duration>', 'how long to wait until the cluster is empty', { default: '5m' }),
+      flag('--timeout <duration>', 'how long to wait until the cluster is empty', {
+        parse: timeoutSeconds,
+        default: '5m',
+      }),
     ],
     change: async (options: DrainOptions, terminal: Terminal, name: string) =>
       (await load()).drain(options, terminal, name),

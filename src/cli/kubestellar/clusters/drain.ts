@@ -14,7 +14,6 @@ import { type ConfirmOptions, confirm } from '../../shell/confirm.ts'
 import { pathOf, type Session } from '../../shell/session/session.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-import { parseTimeout } from '../arguments.ts'
 import { requireRights } from '../requireRights.ts'
 import { type InventoryOptions, inInventory } from '../sessions.ts'
 import { remainingIn } from './eviction.ts'
@@ -23,7 +22,8 @@ import { showUsers } from './usersCommand.ts'
 
 export interface DrainOptions extends InventoryOptions, ConfirmOptions {
   /** Seconds to wait until the cluster is empty. */
-  timeout: string
+  /** Seconds. */
+  timeout: number
 }
 
 const MANAGER = 'kubectl-kubestellar'
@@ -56,7 +56,7 @@ export async function uncordon(options: InventoryOptions, terminal: Terminal, na
  * @throws CommandError when it is not confirmed, or, with exit code 6, when the cluster is not empty in time
  */
 export async function drain(options: DrainOptions, terminal: Terminal, name: string): Promise<KubeObject[]> {
-  const timeoutSeconds = parseTimeout(options.timeout)
+  const { timeout: timeoutSeconds } = options
   return await ofClusters(options, terminal, name, async (space, clusters, session, inventory) => {
     const { unknown } = await showUsers(session, inventory, clusters, terminal)
     const more = unknown.length > 0 ? ', also what is not known,' : ''

@@ -22,7 +22,7 @@ import { CommandError, NOT_LABELED, NOT_LEFT, NOT_MADE } from '../../shell/comma
 import { type ConfirmOptions, confirm } from '../../shell/confirm.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-import { type LabelArguments, parseTimeout } from '../arguments.ts'
+import type { LabelArguments } from '../arguments.ts'
 
 export interface InventoryEntry extends LabelArguments {
   readonly name: string
@@ -80,7 +80,7 @@ export interface RemoveOptions extends ConfirmOptions {
   force?: boolean
   ignoreNotFound?: boolean
   /** Seconds to wait for the syncer. */
-  timeout: string
+  timeout: number
 }
 
 /** Shows a person what is in the cluster, before the question. */
@@ -94,11 +94,10 @@ type Showing = (target: KubeObject) => Promise<void>
 export async function removeLocation(
   space: SpaceClient,
   name: string,
-  { workload, force, timeout, yes, ignoreNotFound = false }: RemoveOptions,
+  { workload, force, timeout: timeoutSeconds, yes, ignoreNotFound = false }: RemoveOptions,
   { terminal, show }: { terminal: Terminal; show: Showing },
 ): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
-  const timeoutSeconds = parseTimeout(timeout)
   const target = await find(space, SYNC_TARGETS, name)
   if (target) {
     const fate = detachPolicy ?? str(target.spec, 'detachPolicy')

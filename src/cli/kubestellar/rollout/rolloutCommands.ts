@@ -7,7 +7,7 @@ import { flag } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { FILES } from '../answers/answerCommands.ts'
 import { TROUBLE } from '../answers/exitCodes.ts'
-import { seconds } from '../arguments.ts'
+import { timeoutSeconds } from '../arguments.ts'
 import { COMMON } from '../sessions.ts'
 import type { ChangeOptions } from './rolloutChanges.ts'
 
@@ -38,7 +38,7 @@ Exit code 2: it could not be found out. Exit code 3: it is on its way, paused or
         flag('--revision <n>', 'the rollout of this revision; default: the newest', { number: true }),
         flag('-w, --watch', 'print what changes until it ends'),
         flag('--timeout <duration>', 'how long to watch, such as 90s or 5m; default: without an end', {
-          parse: seconds,
+          parse: timeoutSeconds,
         }),
         ...FILES,
         WIDE_OUTPUT,

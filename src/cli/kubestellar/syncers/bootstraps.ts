@@ -10,7 +10,6 @@ import {
   BOOTSTRAP_ACCOUNT,
   BOOTSTRAP_ANNOTATION,
   BOOTSTRAP_AUDIENCE,
-  BOOTSTRAP_MAX_SECONDS,
   BOOTSTRAP_TYPE,
   INVENTORY_ANNOTATION,
 } from '../../../placement/spaces/syncerBootstrap.ts'
@@ -20,7 +19,6 @@ import { writePrivateFile } from '../../../program/replacedFiles.ts'
 import { formatIn } from '../../shell/changes.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../../shell/confirm.ts'
-import { durationMs } from '../../shell/durations.ts'
 import { ANSWERS_VERSION, columns, type DocumentOptions, printAnswer, printDocument } from '../../shell/output.ts'
 import { pathOf, pathOfId, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
@@ -35,7 +33,8 @@ export interface BootstrapOptions {
 }
 
 export interface BootstrapCreateOptions extends BootstrapOptions {
-  lifetime: string
+  /** Seconds. */
+  lifetime: number
   approve: string
   /** File; `-` is stdout, `json`, `yaml` and `name` are forms of it there. Default: `<inventory>-bootstrap.kubeconfig`. */
   output?: string
@@ -51,7 +50,6 @@ export async function createBootstrap(
   options: BootstrapCreateOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const expirationSeconds = bootstrapSeconds(options.lifetime)
   const { approve } = options
   if (approve !== 'by-name' && approve !== APPROVES_LISTED)
     throw new CommandError(`--approve: ${JSON.stringify(approve)} is neither "by-name" nor "${APPROVES_LISTED}"`)
@@ -71,7 +69,7 @@ export async function createBootstrap(
         ...(approve === APPROVES_LISTED && { [APPROVES_ANNOTATION]: approve }),
       },
     },
-    spec: { audiences: [BOOTSTRAP_AUDIENCE], expirationSeconds },
+    spec: { audiences: [BOOTSTRAP_AUDIENCE], expirationSeconds: options.lifetime },
   }
   const answer = await core.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
   const token = str(answer, 'status', 'token')
@@ -151,12 +149,4 @@ async function bootstrapsOf(core: SpaceClient): Promise<KubeObject[]> {
 
 function expired(text: string): string {
   return Date.parse(text) <= Date.now() ? `${text} (expired)` : text
-}
-
-function bootstrapSeconds(text: string): number {
-  const seconds = Math.floor((durationMs(text) ?? 0) / 1000)
-  if (seconds >= 600 && seconds <= BOOTSTRAP_MAX_SECONDS) return seconds
-  throw new CommandError(
-    `--lifetime: ${JSON.stringify(text)} is no duration between 10m and ${BOOTSTRAP_MAX_SECONDS / 3600}h; afterwards no cluster joins by it`,
-  )
 }

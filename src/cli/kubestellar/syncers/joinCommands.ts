@@ -1,8 +1,10 @@
 /** The commands by which many clusters join: bootstrap credentials, and what comes by them. */
+import { BOOTSTRAP_MAX_SECONDS } from '../../../placement/spaces/syncerBootstrap.ts'
 import { CONFIRM, type ConfirmOptions } from '../../shell/confirm.ts'
 import { type DocumentOptions, NAMES_OUTPUT } from '../../shell/output.ts'
 import type { PluginCommand } from '../../shell/plugin.ts'
 import { flag } from '../../shell/settings.ts'
+import { lifetime } from '../arguments.ts'
 import { type CommonOptions, inInventory, inSession } from '../sessions.ts'
 import {
   type BootstrapCreateOptions,
@@ -12,7 +14,7 @@ import {
   revokeBootstrap,
 } from './bootstraps.ts'
 import { approve, type ClaimsOptions, deny } from './claims.ts'
-import { CORE, SERVER } from './syncerCommands.ts'
+import { CORE, ofSyncer, SERVER } from './syncerCommands.ts'
 
 const CLAIM = flag('--claim <claim>', "the one of several that the syncer's log names, or its beginning")
 
@@ -31,6 +33,7 @@ export const JOIN_COMMANDS: readonly PluginCommand[] = [
             'where it goes, "-" for stdout, json, yaml or name for that form there; default: <inventory>-bootstrap.kubeconfig',
           ),
           flag('--lifetime <duration>', 'how long clusters may join with it, at most 2160h (90 days)', {
+            parse: lifetime(BOOTSTRAP_MAX_SECONDS, '; afterwards no cluster joins by it'),
             default: '168h',
           }),
           flag(
@@ -70,7 +73,6 @@ export const JOIN_COMMANDS: readonly PluginCommand[] = [
     line: 'deny <synctarget>',
     summary: 'delete the claims of a SyncTarget that got nothing',
     flags: [...CORE, CONFIRM, CLAIM],
-    change: (options: CommonOptions & ClaimsOptions & ConfirmOptions, terminal, name: string) =>
-      inInventory(options, terminal, (_, session) => deny(session, name, options, terminal)),
+    change: ofSyncer(deny),
   },
 ]

@@ -11,7 +11,6 @@ import { CommandError } from '../../shell/commandError.ts'
 import { pathOf, requireOrdinaryAddress, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { parseLifetime, parseTimeout } from '../arguments.ts'
 import { findSyncTarget, requestCredential, waitForMailbox } from './mailbox.ts'
 import {
   credentialSecret,
@@ -40,7 +39,7 @@ export interface PrepOptions {
   syncerServer?: string
   /** URL of the HTTP proxy between them. */
   syncerProxyUrl?: string
-  lifetime: string
+  lifetime: number
   replicas: string
   qps: string
   burst: string
@@ -52,7 +51,7 @@ export interface PrepOptions {
   impersonate?: boolean
   adoptExisting?: boolean
   /** Seconds to wait for the mailbox. */
-  timeout: string
+  timeout: number
   silent?: boolean
 }
 
@@ -63,7 +62,6 @@ export async function prepForSyncer(
   options: PrepOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const lifetimeSeconds = parseLifetime(options.lifetime)
   const numbers = {
     replicas: wholeNumber(options.replicas, '--replicas'),
     qps: wholeNumber(options.qps, '--qps'),
@@ -79,10 +77,10 @@ export async function prepForSyncer(
       client,
       espw: await pathOf(session, options.espw || MAILBOX_PARENT),
       mailbox: syncTarget.mailbox,
-      timeoutSeconds: parseTimeout(options.timeout),
+      timeoutSeconds: options.timeout,
       terminal,
     })
-    const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
+    const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds: options.lifetime, replaces: false })
     return syncerAccess(session, serverOf(base, mailboxId), token)
   }
   const syncTarget = await findSyncTarget(client, await pathOf(session, options.imw), name)

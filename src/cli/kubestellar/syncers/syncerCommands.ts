@@ -1,5 +1,6 @@
 /** Commands about syncers: their manifests, credentials and clusters. */
 
+import { RENEWAL_MAX_SECONDS } from '../../../placement/spaces/syncerCredential.ts'
 import { MAILBOX_PARENT } from '../../../placement/words/placement.ts'
 import { formatIn } from '../../shell/changes.ts'
 import { NO_MAILBOX, NOT_LABELED, NOT_MADE, NOT_THE_CORE_SPACE } from '../../shell/commandError.ts'
@@ -8,7 +9,7 @@ import { type DocumentOptions, NAMES_OUTPUT } from '../../shell/output.ts'
 import type { PluginCommand } from '../../shell/plugin.ts'
 import { flag } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { inventoryEntry, parseLifetime } from '../arguments.ts'
+import { inventoryEntry, lifetime, timeoutSeconds } from '../arguments.ts'
 import { ensureLocation } from '../inventory/inventory.ts'
 import { type Change, type CommonOptions, INVENTORY, type InventoryOptions, inInventory } from '../sessions.ts'
 import { listSyncers } from './listSyncers.ts'
@@ -26,12 +27,21 @@ export const CORE = [
   ...INVENTORY,
   flag('--espw <path>', 'core space, whose children the mailboxes are', { default: MAILBOX_PARENT }),
 ]
-const MAILBOX = [...CORE, flag('--timeout <duration>', 'how long to wait for the mailbox', { default: '30s' })]
+const MAILBOX = [
+  ...CORE,
+  flag('--timeout <duration>', 'how long to wait for the mailbox', { parse: timeoutSeconds, default: '30s' }),
+]
 export const SERVER = flag('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
 const LIFETIME = flag(
   '--lifetime <duration>',
   'how long the credential may go unused, at most 2160h (90 days); a running syncer renews it',
-  { default: '2160h' },
+  {
+    parse: lifetime(
+      RENEWAL_MAX_SECONDS,
+      '; it is how long the credential may go unused: a syncer that runs renews it each day, without an end',
+    ),
+    default: '2160h',
+  },
 )
 const SYNCER = [
   ...MAILBOX,
@@ -69,7 +79,7 @@ const NO_WAY = { ...NO_CORE, [NO_MAILBOX]: 'the mailbox is not there in time' }
 export const UNLABELED = { [NOT_MADE]: 'one of the two could not be made', [NOT_LABELED]: 'it could not be labeled' }
 
 /** Changes what belongs to a SyncTarget. */
-const ofSyncer =
+export const ofSyncer =
   <O>(change: Change<O>) =>
   (options: O & InventoryOptions, terminal: Terminal, name: string) =>
     inInventory(options, terminal, (_, s) => change(s, name, options, terminal))
@@ -80,10 +90,8 @@ export const PREP_COMMANDS: readonly PluginCommand[] = [
     summary: 'write the manifest that runs the syncer of a SyncTarget in its cluster',
     exits: NO_WAY,
     flags: SYNCER,
-    run: async (options: CommonOptions & PrepOptions, terminal, name: string) => {
-      parseLifetime(options.lifetime)
-      await inInventory(options, terminal, (_, s) => prepForSyncer(s, name, options, terminal))
-    },
+    run: (options: CommonOptions & PrepOptions, terminal, name: string) =>
+      inInventory(options, terminal, (_, s) => prepForSyncer(s, name, options, terminal)),
   },
   {
     line: 'prep-for-cluster <name> [labels...]',
@@ -92,7 +100,6 @@ export const PREP_COMMANDS: readonly PluginCommand[] = [
     flags: SYNCER,
     run: async (options: CommonOptions & PrepOptions, terminal, name: string, ...labels) => {
       const entry = inventoryEntry(name, labels)
-      parseLifetime(options.lifetime)
       const progress = { ...terminal, out: quietOut(options, terminal) }
       await inInventory(options, terminal, async (space, s) => {
         await ensureLocation(space, entry, progress)
@@ -132,10 +139,8 @@ export const SYNCERS: readonly PluginCommand[] = [
       SERVER,
       LIFETIME,
     ],
-    run: async (options: CommonOptions & RotateOptions, terminal, name: string) => {
-      parseLifetime(options.lifetime)
-      await inInventory(options, terminal, (_, s) => rotateSyncer(s, name, options, terminal))
-    },
+    run: (options: CommonOptions & RotateOptions, terminal, name: string) =>
+      inInventory(options, terminal, (_, s) => rotateSyncer(s, name, options, terminal)),
   },
   {
     line: 'remove <synctarget>',

@@ -15,7 +15,6 @@ import { pathOf, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-import { parseLifetime, parseTimeout } from '../arguments.ts'
 import {
   type FoundSyncTarget,
   findSyncTarget,
@@ -32,7 +31,7 @@ export interface SyncerOptions {
   imw: string
   espw: string
   /** Seconds to wait for the mailbox. */
-  timeout: string
+  timeout: number
 }
 
 const ACCOUNT = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
@@ -60,7 +59,8 @@ export async function revokeSyncer(
 }
 
 export interface RotateOptions extends SyncerOptions {
-  lifetime: string
+  /** Seconds. */
+  lifetime: number
   output?: string
   kubeconfigOutput?: string
   syncerServer?: string
@@ -75,10 +75,9 @@ export async function rotateSyncer(
 ): Promise<void> {
   const format = formatIn(options.output)
   const notes = format === undefined ? terminal : { ...terminal, out: terminal.err }
-  const lifetimeSeconds = parseLifetime(options.lifetime)
   const base = syncerBase(session, options.syncerServer)
   const { target, id, mailbox } = await open(session, name, { ...options, terminal })
-  const token = await requestCredential(mailbox, { lifetimeSeconds, replaces: true })
+  const token = await requestCredential(mailbox, { lifetimeSeconds: options.lifetime, replaces: true })
   if (options.kubeconfigOutput !== undefined) {
     const access = syncerAccess(session, serverOf(base, id), token)
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
@@ -160,7 +159,7 @@ async function open(
     client,
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
     mailbox: target.mailbox,
-    timeoutSeconds: parseTimeout(options.timeout),
+    timeoutSeconds: options.timeout,
     terminal: options.terminal,
   })
   return { target, id, mailbox: client.in(id) }
@@ -187,7 +186,7 @@ async function revoke(
     resource: SERVICE_ACCOUNTS,
     ref: ACCOUNT,
     done: now => now !== undefined && now.metadata.uid !== account?.metadata.uid,
-    signal: AbortSignal.timeout(parseTimeout(options.timeout) * 1000),
+    signal: AbortSignal.timeout(options.timeout * 1000),
     progress: (_, seconds) =>
       terminal.err(`Revoked; the identity of the syncer is not made anew after ${seconds} s; waiting...`),
   })

@@ -5,21 +5,19 @@
 import { randomUUID } from 'node:crypto'
 import { objects, str } from '../../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
-import { CLIENT_SIGNER, MIN_SECONDS, YEAR_SECONDS } from '../../../apiserver/auth/certificateSigner.ts'
+import { CLIENT_SIGNER } from '../../../apiserver/auth/certificateSigner.ts'
 import { requestClient } from '../../../apiserver/pki/issue.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { writePrivateFile } from '../../../program/replacedFiles.ts'
 import { formatIn } from '../../shell/changes.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { durationMs } from '../../shell/durations.ts'
 import { printDocument } from '../../shell/output.ts'
 import { currentPath, requireOrdinaryAddress, type Session } from '../../shell/session/session.ts'
 import { splitPath } from '../../shell/session/spacePath.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-import { parseTimeout } from '../arguments.ts'
 import { requireRights } from '../requireRights.ts'
 import { type CommonOptions, inSession } from '../sessions.ts'
 import { serverAccess } from '../syncers/prepForSyncer.ts'
@@ -31,7 +29,8 @@ interface MemberOptions extends CommonOptions {
   for: string
   /** Absent: the groups of the team's members. */
   group?: string[]
-  lifetime?: string
+  /** Seconds; default: 30 days. */
+  lifetime?: number
   /** Settings of OpenID Connect, as the server has them. */
   oidcIssuerUrl?: string
   oidcClientId?: string
@@ -41,7 +40,7 @@ interface MemberOptions extends CommonOptions {
   /** File; `-` is stdout, `json`, `yaml` and `name` are forms of it there. Default: `<user>.kubeconfig`. */
   output?: string
   /** Seconds to wait for the certificate. */
-  timeout?: string
+  timeout?: number
 }
 
 const REQUESTS: GroupVersionResource = {
@@ -97,8 +96,7 @@ function makerFor(options: MemberOptions): (order: CredentialOrder) => Promise<M
 }
 
 function certificateMaker(options: MemberOptions): (order: CredentialOrder) => Promise<Made> {
-  const expirationSeconds = certificateSeconds(options.lifetime ?? '720h')
-  const timeoutSeconds = parseTimeout(options.timeout ?? '30s')
+  const { lifetime: expirationSeconds = 30 * 86_400, timeout: timeoutSeconds = 30 } = options
   return async ({ session, path, user }) => {
     const space = session.client.in(path)
     await requireRights(session.client, [
@@ -193,12 +191,4 @@ async function written(
   const file = output ?? `${user.replaceAll(/[^\w@.-]/g, '-')}.kubeconfig`
   await writePrivateFile(file, toYaml(kubeconfig))
   terminal.out(`Wrote the kubeconfig of ${user} to ${file}: ${facts.join('; ')}`)
-}
-
-/** @throws CommandError for what is no duration, or one that the signer would cut */
-function certificateSeconds(text: string): number {
-  const ms = durationMs(text)
-  const seconds = Math.floor((ms ?? 0) / 1000)
-  if (seconds >= MIN_SECONDS && seconds <= YEAR_SECONDS) return seconds
-  throw new CommandError(`--lifetime: ${JSON.stringify(text)} is no duration between 10m and ${YEAR_SECONDS / 3600}h`)
 }

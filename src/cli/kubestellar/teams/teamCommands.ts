@@ -3,8 +3,9 @@ import { CONFIRM } from '../../shell/confirm.ts'
 import type { PluginCommand } from '../../shell/plugin.ts'
 import { IGNORE_NOT_FOUND } from '../../shell/session/deleteSpace.ts'
 import { SPACE } from '../../shell/session/session.ts'
-import { flag } from '../../shell/settings.ts'
+import { flag, repeated } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
+import { lifetime, timeoutSeconds } from '../arguments.ts'
 import { PLACES } from '../grants/grantSpec.ts'
 import { COMMON, type CommonOptions, INVENTORY, inSession } from '../sessions.ts'
 import type { RemoveTeamOptions } from './removeTeam.ts'
@@ -46,8 +47,6 @@ export const REMOVE_TEAM: PluginCommand = {
   },
 }
 
-const REPEATED = (value: string, before?: string[]): string[] => [...(before ?? []), value]
-
 export const MEMBER_KUBECONFIG: PluginCommand = {
   line: 'kubeconfig',
   summary:
@@ -59,20 +58,22 @@ a whole team, each member signs in, and --for names the file. The name of a team
     SPACE,
     flag('--for <user>', 'name of the user, or of the team', { mandatory: true }),
     flag('--group <name>', "group that the user is in, repeatable; default: groups of the team's members", {
-      parse: REPEATED,
+      parse: repeated,
     }),
-    flag('--lifetime <duration>', 'how long the certificate counts, at most 8760h (a year); default: 720h'),
+    flag('--lifetime <duration>', 'how long the certificate counts, at most 8760h (a year); default: 720h', {
+      parse: lifetime(8760 * 3600),
+    }),
     flag('--oidc-issuer-url <url>', 'the user signs in there, by the plugin "kubectl oidc-login"'),
     flag('--oidc-client-id <id>', 'client of the provider, as the server has it'),
     flag('--oidc-extra-scope <scope>', 'scope to ask for beside openid, repeatable: groups, email', {
-      parse: REPEATED,
+      parse: repeated,
     }),
     flag('--token-file <file>', 'put this token into it, "-": from standard input, once the server has named its user'),
     flag(
       '-o, --output <file>',
       'where it goes, "-" for stdout, json, yaml or name for that form there; default: <user>.kubeconfig',
     ),
-    flag('--timeout <duration>', 'how long to wait for the certificate; default: 30s'),
+    flag('--timeout <duration>', 'how long to wait for the certificate; default: 30s', { parse: timeoutSeconds }),
   ],
   load: async () => (await import('./memberKubeconfig.ts')).memberKubeconfig,
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { at, objects, strings } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
-import { checkObjectName, parseLabels, parseLifetime } from '../../../../src/cli/kubestellar/arguments.ts'
+import { checkObjectName, lifetime, parseLabels, timeoutSeconds } from '../../../../src/cli/kubestellar/arguments.ts'
 import {
   credentialSecret,
   syncerId,
@@ -175,11 +175,14 @@ t.test('what the user types is checked before anything is sent', async t => {
     t.throws(() => parseLabels(args), { message, exitCode: 1 }, args.join(' '))
   }
   t.throws(() => checkObjectName('Florin'), { message: /"Florin" is not a valid name: use lower-case letters, digits/ })
-  t.equal(parseLifetime('1h30m5s'), 5405)
-  t.equal(parseLifetime('2160h'), 90 * 24 * 3600)
-  for (const lifetime of ['87600h', '2160h1s', '5m'])
-    t.throws(() => parseLifetime(lifetime), { message: /^--lifetime: .* is not between 10m and 2160h \(90 days\)/ })
-  t.throws(() => parseLifetime('10y'), { message: /"10y" is not a duration/ })
+  const read = lifetime(90 * 24 * 3600, '; that is enough')
+  t.equal(read('1h30m5s'), 5405)
+  t.equal(read('2160h'), 90 * 24 * 3600)
+  for (const text of ['87600h', '2160h1s', '5m', '10y'])
+    t.throws(() => read(text), { message: 'It is no duration between 10m and 2160h; that is enough.' })
+  t.strictSame(['0', '90', '1m30s', '24h'].map(timeoutSeconds), [0, 90, 90, 86_400])
+  for (const text of ['soon', '25h'])
+    t.throws(() => timeoutSeconds(text), { message: 'It is no duration such as 90s or 5m, of at most 24h.' })
 })
 
 t.test('a manifest with a bootstrap credential has an empty Secret for what the syncer gets', async t => {
