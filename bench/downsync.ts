@@ -8,6 +8,7 @@ import { CONFIG_MAPS, edgeObject, WORKLOAD } from './ground.ts'
 import { type Site, withSite } from './site.ts'
 
 const OBJECTS = 50
+
 /** Median of some objects, one after the other, in milliseconds; a text says why it was not measured. */
 export async function measureDownsync(): Promise<number | string> {
   try {

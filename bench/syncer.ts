@@ -303,7 +303,13 @@ async function quiet(pid: number): Promise<void> {
   }
 }
 
-async function measure(site: Site, count: number, podCount: number, isAssociated: boolean): Promise<Figures> {
+interface Load {
+  count: number
+  podCount: number
+  isAssociated: boolean
+}
+
+async function measure(site: Site, { count, podCount, isAssociated }: Load): Promise<Figures> {
   const { dir, center: ofCenter, cluster: ofCluster, mailbox: ofMailbox, closers, connect } = site
   const measured = new Processes(dir, join(flags.tree, 'bin'))
   const center = await connect(ofCenter)
@@ -390,7 +396,7 @@ async function measure(site: Site, count: number, podCount: number, isAssociated
 const pods = Number(flags.pods)
 for (const count of flags.objects.split(',').map(Number))
   for (const isAssociated of pods > 0 ? [false, true] : [false]) {
-    const figures = await withSite(site => measure(site, count, pods, isAssociated), flags.cluster)
+    const figures = await withSite(site => measure(site, { count, podCount: pods, isAssociated }), flags.cluster)
     const beside = pods > 0 ? `, ${pods} Pods that crash, ${isAssociated ? 'with' : 'without'} associated` : ''
     process.stdout.write(`${count} objects${beside}\n`)
     for (const [name, title] of Object.entries(TITLES))
