@@ -1,5 +1,4 @@
 /** Authentication and authorization of a server, over its open store. */
-
 import type { KubeObject } from '../apimachinery/object.ts'
 import { type Soon, whenKnown } from '../apimachinery/soon.ts'
 import { systemClock } from '../client/clock.ts'

@@ -2,7 +2,6 @@
  * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a projection of the
  * store. One look into a map shows that none concerns a request.
  */
-
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Nature } from '../../placement/spaces/nature.ts'

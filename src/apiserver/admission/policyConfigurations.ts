@@ -1,5 +1,4 @@
 /** The admission policies of a space with their bindings, compiled when a request first asks for them. */
-
 import { has, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'

@@ -1,5 +1,4 @@
 /** Common parts of validating and mutating policies: the match with a request, and the variables of their expressions. */
-
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'

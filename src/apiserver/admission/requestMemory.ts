@@ -2,7 +2,6 @@
  * Forms of a request's object for its readers, until the object changes. A space may have thousands of webhooks and policies that read it,
  * and the form for one is as good for the next.
  */
-
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 

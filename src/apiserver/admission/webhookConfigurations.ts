@@ -1,5 +1,4 @@
 /** The webhooks of a space, compiled from its configurations when a request first asks for them. */
-
 import { has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'

@@ -24,6 +24,7 @@ const ALLOWED: Decision = { allowed: true, reason: '' }
 export const REMEMBERED_MS = 10_000
 /** Answers remembered at most; the least recently used goes first. */
 export const REMEMBERED_REVIEWS = 4096
+
 interface Entry {
   answer: Soon<Decision>
   expiresMs: number

@@ -5,7 +5,6 @@
  * Discovery names no `watch`, and no deletion of namespaced kinds, though each kind has all of these. Two controllers of the host act on
  * these verbs and have no rights here. The garbage collector would stand still for all kinds of the host; a namespace would never end.
  */
-
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'

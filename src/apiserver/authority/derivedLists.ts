@@ -3,7 +3,6 @@
  * only the annotation that it means the projected objects; here the lists are made from the mailbox. Each read of them costs a look at all
  * of it, in slices; syncers need none.
  */
-
 import { type GroupResource, isRecord, isSameResource } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { type Carried, carriedLists } from '../../placement/desks/carriedObjects.ts'

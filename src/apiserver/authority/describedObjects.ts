@@ -2,7 +2,6 @@
  * Where denatured kinds are descriptions, the author of an object that does not act gets a warning. The label that makes one act is judged
  * like a creation. (rbacEscalation.ts judges the grants of an acting role or binding.)
  */
-
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { isNatured, NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'

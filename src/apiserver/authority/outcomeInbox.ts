@@ -2,7 +2,6 @@
  * Where syncers' words of their clusters come in. They are handed to whoever keeps account of them in this process. Nothing is
  * stored, so that reporting costs no write.
  */
-
 import { Counts } from '../../apimachinery/counts.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Clock } from '../../client/clock.ts'

@@ -1,5 +1,4 @@
 /** Entrance of previews of placement. They are handed to whoever places in this process; few at a time of each space. */
-
 import { Counts } from '../../apimachinery/counts.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'

@@ -1,5 +1,4 @@
 /** Discovery documents as bytes, made at first use and kept as long as the kinds of their space stay. */
-
 import { createHash } from 'node:crypto'
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'

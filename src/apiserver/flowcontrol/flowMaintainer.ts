@@ -4,7 +4,6 @@
  * status of each FlowSchema reports whether its level exists.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
-
 import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'

@@ -1,5 +1,4 @@
 /** The kinds whose objects are answered and not stored, each with its reader. */
-
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'

@@ -2,7 +2,6 @@
  * Changes of a space's APIServices: worked out from the log of its CustomResourceDefinitions, so that a watch of them is resumed like any
  * other. Only who watches them pays for it.
  */
-
 import { Counts } from '../../apimachinery/counts.ts'
 import { isRecord, isSameResource, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'

@@ -1,5 +1,4 @@
 /** Content of every space from its birth, and its removal. Both are safe to repeat. */
-
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'

@@ -2,7 +2,6 @@
  * The tree of spaces in memory: path to id and back, and which of them end. A projection of the Workspaces; the Workspace in
  * the parent is the truth, this is its index.
  */
-
 import { MapOfMaps } from '../../apimachinery/nestedMaps.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { budgetOf, type SpaceBudget } from '../../placement/spaces/spaceBudget.ts'

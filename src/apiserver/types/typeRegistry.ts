@@ -3,7 +3,6 @@
  * space's CustomResourceDefinitions. All spaces together serve those kinds that no two of them define otherwise. A space without CRDs has no
  * overlay and costs nothing here. A changed CRD costs its own size, however many others the space has.
  */
-
 import { Counts } from '../../apimachinery/counts.ts'
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
 import { MapOfSets } from '../../apimachinery/nestedMaps.ts'
