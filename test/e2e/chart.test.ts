@@ -17,13 +17,12 @@ import { temporaryDir } from '../support/server.ts'
 import { clientOf, there } from '../syncer/support/installation.ts'
 import { NAMESPACES } from '../syncer/support/kinds.ts'
 import { Command, freePort, Program, until } from '../syncer/support/processes.ts'
-import { noKubectl, playExample1 } from './support/example1.ts'
+import { noKubectl, playExample1, typedHere } from './support/example1.ts'
 import { typedIn } from './support/typedIn.ts'
 
 const HAPROXY = '/usr/sbin/haproxy'
 const skip = noHelm || noKubectl() || lacking({ [HAPROXY]: 'haproxy' })
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
-const BIN = join(import.meta.dirname, '../../bin')
 const PAGE = join(import.meta.dirname, '../../docs/kubernetes.md')
 
 /** Arguments of a Pod with the paths and addresses of this machine instead. */
@@ -105,10 +104,7 @@ backend center
     inventory: outside,
     special: insidePath,
     startCluster: args => new Command(t, args),
-    async type(kubeconfig, program, ...typed) {
-      const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, cwd: dir }
-      return (await promisify(execFile)(join(BIN, program), typed, options)).stdout
-    },
+    type: typedHere,
     startSyncer(cluster, from, to) {
       t.match(readFileSync(from, 'utf8'), `https://localhost:${balancerPort}/clusters/`)
       const rendered = renderAs(cluster, 'orrery-syncer', '--set-file', `mailbox.kubeconfig=${from}`)

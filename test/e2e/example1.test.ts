@@ -4,7 +4,7 @@ import t from 'tap'
 import { startHarness } from '../cli/support.ts'
 import { Command } from '../support/command.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
-import { noKubectl, playExample1 } from './support/example1.ts'
+import { noKubectl, playExample1, typedHere } from './support/example1.ts'
 
 t.setTimeout(FILE_LIMIT_MS)
 t.test('the extended example of KubeStellar runs unchanged', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
@@ -19,10 +19,6 @@ t.test('the extended example of KubeStellar runs unchanged', { skip: noKubectl()
       const state = join(harness.dir, `${name}-state`)
       new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
     },
-    async type(kubeconfig, program, ...args) {
-      const { code, out, err } = await harness.run(program, args, kubeconfig)
-      t.equal(code, 0, `${program} ${args.join(' ')}\n${err}`)
-      return out
-    },
+    type: typedHere,
   })
 })

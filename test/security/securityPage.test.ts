@@ -2,12 +2,14 @@
  * docs/security.md as it stands there: each block in its order, by the user that its comment names, prints the text below it.
  * Each test that the catalogue of attacks names exists.
  */
-import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startHarness } from '../cli/support.ts'
-import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
+import { noKubectl } from '../e2e/support/example1.ts'
+import { Terminal } from '../e2e/support/terminal.ts'
+import type { Ran } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { privateFile } from './support/privateFile.ts'
 
@@ -32,18 +34,8 @@ function spaced(text: string): string {
   return text.replaceAll(/ +/g, ' ')
 }
 
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
 t.setTimeout(FILE_LIMIT_MS)
-const skip = hasKubectl() ? false : 'no kubectl in the PATH'
-t.test('what the page says to type does what the page says', { skip, timeout: FILE_LIMIT_MS }, async t => {
+t.test('what the page says to type does what the page says', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
   const tokens = privateFile(join(temporaryDir(t), 'tokens'), 'token-of-mia,mia,u-1,"shops"\n')
   const harness = await startHarness(t, ['--token-auth-file', tokens])
   const admin = harness.kubeconfig('admin')
@@ -54,13 +46,11 @@ t.test('what the page says to type does what the page says', { skip, timeout: FI
     'current-context': 'c',
   }
   const mia = privateFile(join(harness.dir, 'mia'), JSON.stringify(config))
-  const sh = (script: string, kubeconfig: string) =>
-    new Promise<{ code: number; out: string; err: string }>(resolve => {
-      const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-      execFile('bash', ['-ec', script], { cwd: harness.dir, env, timeout: PATIENCE_MS }, (error, out, err) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-      )
-    })
+  const terminal = new Terminal(t, { dir: harness.dir })
+  const sh = (script: string, who: string): Promise<Ran> => {
+    terminal.env.KUBECONFIG = who
+    return terminal.run(script)
+  }
   t.match(await sh('kubectl kubestellar ensure location florin --imw root:imw1 env=prod', admin), { code: 0 })
   const all = blocks()
   t.ok(all.length > 8)

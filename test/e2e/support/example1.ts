@@ -12,6 +12,7 @@ import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { pluginHere } from '../../support/runHere.ts'
 import { clientOf, gone } from '../../syncer/support/installation.ts'
 import { CONFIGS, CRDS, DEPLOYMENTS, MAPS, NAMESPACES } from '../../syncer/support/kinds.ts'
 import { type Running, until } from '../../syncer/support/processes.ts'
@@ -56,6 +57,14 @@ export function noKubectl(): string | false {
   } catch {
     return 'no kubectl in the PATH'
   }
+}
+
+/** Runs a plugin in the test's process, where that it starts is no promise. */
+export async function typedHere(kubeconfig: string, program: string, ...args: string[]): Promise<string> {
+  const plugin = program === 'kubectl-ws' ? 'ws' : 'kubestellar'
+  const { code, out, err } = await pluginHere(plugin, ...args, '--kubeconfig', kubeconfig)
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}\n${err}`)
+  return out
 }
 
 export async function playExample1(t: Test, ground: Ground): Promise<void> {

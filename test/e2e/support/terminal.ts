@@ -71,7 +71,9 @@ export class Terminal {
   }
 
   async #one(command: string): Promise<Ran> {
-    const [program, name, ...args] = wordsOf(command) ?? []
+    const words = wordsOf(command)
+    if (words?.length === 0) return { code: 0, out: '', err: '' } // a comment
+    const [program, name, ...args] = words ?? []
     if (program === 'kubectl' && (name === 'ws' || name === 'kubestellar'))
       return await this.#here(() => pluginHere(name, ...args))
     if (program === 'orrery' && name !== undefined) return await this.#here(() => orreryHere(name, ...args))
