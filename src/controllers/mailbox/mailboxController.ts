@@ -5,13 +5,12 @@
  * SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import { unlessThere } from '../../client/unlessGone.ts'
+import { unlessChanged, unlessThere } from '../../client/unlessGone.ts'
 import { TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
 import {
   MAILBOX_NAME,
@@ -128,11 +127,7 @@ class MailboxController {
   }
 
   async #remove(name: string, { uid }: MailboxFact): Promise<void> {
-    try {
-      await this.#client.in(MAILBOX_PARENT).delete(WORKSPACES, { name }, { preconditions: { uid } })
-    } catch (error) {
-      // gone already, or another Workspace of that name whose event is on the way
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-    }
+    // of another Workspace of that name the event is on the way
+    await unlessChanged(this.#client.in(MAILBOX_PARENT).delete(WORKSPACES, { name }, { preconditions: { uid } }))
   }
 }

@@ -3,12 +3,14 @@
  * listed as gone.
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/5080-ordered-namespace-deletion
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { publicMessageOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
 import { listAll } from '../../client/listWatch.ts'
+import { unlessChanged } from '../../client/unlessGone.ts'
 import type { Work } from '../../program/workTurns.ts'
 import { type ContentReport, FinalizerCounts } from './conditions.ts'
 
@@ -72,13 +74,9 @@ async function deleteAllOf(
   )
   const present = items.filter(item => item !== undefined)
   await forEach(present, CONCURRENCY, signal, async ({ name, uid }) => {
-    try {
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } }
-      await client.delete(resource, { namespace, name }, { propagationPolicy: 'Background', ...preconditions })
-    } catch (error) {
-      // gone, or replaced by a younger object that the next list shows
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-    }
+    const options = { propagationPolicy: 'Background', ...(uid !== undefined && { preconditions: { uid } }) } as const
+    // a younger object in its place is in the next list
+    await unlessChanged(client.delete(resource, { namespace, name }, options))
   })
   if (items.length === 0) return 0
   const left = await listAll(client, resource, all, ({ metadata }) => finalizers.note(metadata.finalizers ?? []))

@@ -4,7 +4,6 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { record } from '../../apimachinery/fields.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
@@ -14,6 +13,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import { refOf } from '../../client/refOf.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { unlessChanged } from '../../client/unlessGone.ts'
 import type { ControllerRuntime } from '../spacesController.ts'
 import { simulatedStatus } from './workloadStatus.ts'
 
@@ -55,14 +55,8 @@ export function workloadSimulator(options: ControllerRuntime & { space: string }
         },
       }),
     ],
-    reconcile: async key => {
-      try {
-        await simulate(api, key, new Date(clock.now()))
-      } catch (error) {
-        // Deleted or changed meanwhile: its next event wakes the key again.
-        if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-      }
-    },
+    // deleted or changed meanwhile: its next event wakes the key again
+    reconcile: key => unlessChanged(simulate(api, key, new Date(clock.now()))),
   })
   return controller
 }

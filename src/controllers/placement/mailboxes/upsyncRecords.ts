@@ -3,11 +3,11 @@
  * SyncerConfig is made of.
  */
 
-import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
 import { refOf } from '../../../client/refOf.ts'
+import { unlessChanged } from '../../../client/unlessGone.ts'
 import { askFor } from '../../../placement/associated/associated.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
@@ -49,13 +49,10 @@ export class UpsyncRecords {
     const requestedBy = [...new Set(owner === undefined ? bySets : [...bySets, owner])].sort().join(',')
     if (requestedBy === carried.requestedBy) return
     const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: requestedBy === '' ? null : requestedBy } } }
-    try {
-      const api = this.#client.in(mailbox.space)
-      await api.patch(resource, refOf({ namespace, name }), 'merge', body, { fieldManager: FIELD_MANAGER })
-    } catch (error) {
-      // gone, or another object of the name: its event comes
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
-    }
+    const api = this.#client.in(mailbox.space)
+    const ref = refOf({ namespace, name })
+    // of another object of the name the event comes
+    await unlessChanged(api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER }))
   }
   /** The space that owns a copy, where it asks for associated objects of a kind. */
   #ownerOf(mailbox: Mailbox, root: string, kind: GroupVersionResource): string | undefined {

@@ -20,11 +20,10 @@ import {
   EDGE_PLACEMENTS,
   LOCATIONS,
   PLACEMENT_CONTENTS,
-  PLACEMENT_LABEL,
   PLACEMENT_REVISIONS,
 } from '../../../placement/words/placement.ts'
-import { placementLabel } from '../../../placement/words/placementSlices.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
+import { storedPages } from '../rollout/revisionStore.ts'
 import { customizerKey } from '../rollout/stagedPlacement.ts'
 import { PreviewGroups } from './previewGroups.ts'
 
@@ -48,9 +47,6 @@ interface Pair {
   before?: Side
   after?: Side
 }
-
-/** Contents that are read at a time. */
-const PAGE = 100
 
 export async function previewRevisions(deps: PreviewRevisionsDeps, request: RevisionsRequest): Promise<Previews> {
   const { space, placement, to, objects, mayGet, gone, work } = request
@@ -96,13 +92,9 @@ async function storedPairs(
 ): Promise<Map<string, Pair>> {
   const uidAt = async (number = 0) => (number === 0 ? undefined : await uidOf(api, placement, number))
   const [before, after] = [await uidAt(from), await uidAt(to)]
-  const labelSelector = `${PLACEMENT_LABEL}=${placementLabel(placement)}`
   const pairs = new Map<string, Pair>()
-  let rest: string | undefined
-  do {
-    const options = { labelSelector, limit: PAGE, ...(rest !== undefined && { continue: rest }) }
-    const page = await api.list(PLACEMENT_CONTENTS, options)
-    for (const { metadata, spec } of page.items) {
+  for await (const contents of storedPages(api, PLACEMENT_CONTENTS, placement)) {
+    for (const { metadata, spec } of contents) {
       const key = str(spec, 'key')
       if (wanted?.has(key) === false) continue
       // Locations of an inventory are no objects of this space
@@ -114,9 +106,9 @@ async function storedPairs(
       const side = sideOf(api, metadata.name ?? '', spec)
       pairs.set(key, { ...pairs.get(key), ...(isBefore && { before: side }), ...(isAfter && { after: side }) })
     }
-    rest = page.continue
     if (work?.due) await work.rest()
-  } while (rest && !gone?.aborted)
+    if (gone?.aborted) break
+  }
   return pairs
 }
 

@@ -10,7 +10,7 @@ import {
   isRecord,
   type KubeObject,
 } from '../../../apimachinery/object.ts'
-import type { Client } from '../../../client/client.ts'
+import type { Client, SpaceClient } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { contentName, revisionName } from '../../../placement/rollout/revisionNames.ts'
 import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
@@ -253,15 +253,25 @@ export class RevisionStore {
   }
 
   async *#listed({ space, name, uid }: PlacementId, resource: GroupVersionResource): AsyncGenerator<KubeObject> {
-    const labelSelector = `${PLACEMENT_LABEL}=${placementLabel(name)}`
-    let rest: string | undefined
-    do {
-      const options = { labelSelector, limit: PAGE, ...(rest !== undefined && { continue: rest }) }
-      const page = await this.#client.in(space).list(resource, options)
-      for (const object of page.items) if (str(object.spec, 'placementUID') === uid) yield object
-      rest = page.continue
-    } while (rest)
+    for await (const objects of storedPages(this.#client.in(space), resource, name))
+      for (const object of objects) if (str(object.spec, 'placementUID') === uid) yield object
   }
+}
+
+/** All of a kind that is stored of the placements of a name, earlier ones included. */
+export async function* storedPages(
+  api: SpaceClient,
+  resource: GroupVersionResource,
+  placement: string,
+): AsyncGenerator<readonly KubeObject[]> {
+  const labelSelector = `${PLACEMENT_LABEL}=${placementLabel(placement)}`
+  let rest: string | undefined
+  do {
+    const options = { labelSelector, limit: PAGE, ...(rest !== undefined && { continue: rest }) }
+    const page = await api.list(resource, options)
+    yield page.items
+    rest = page.continue
+  } while (rest)
 }
 
 function head({ name: placement, uid }: PlacementId, kind: string, name: string) {
