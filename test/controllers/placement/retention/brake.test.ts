@@ -426,3 +426,11 @@ t.test('held objects that were withdrawn go when they are deleted by name', asyn
   await scene.settle()
   t.equal(scene.removed.length, 80)
 })
+
+t.test('a preview counts a copy that only a pause keeps as nothing that stays in its cluster', async t => {
+  const { brake } = new Scene(1, 12)
+  const keys = Array.from({ length: 12 }, (_, i) => keyOf(i))
+  const going = new Map([['m0', new Set(keys.slice(1))]])
+  t.equal(brake.wouldHold('ws1', going, new Map()), false, 'one stays')
+  t.equal(brake.wouldHold('ws1', going, new Map([['m0', new Set(keys.slice(0, 1))]])), true)
+})
