@@ -237,7 +237,7 @@ export async function endedAccess(t: Test, apiThreads: number): Promise<void> {
     const pem = (file: string): string => readFileSync(join(dataDir, 'pki', file), 'utf8')
     const ca = { certPem: pem('ca.crt'), keyPem: pem('ca.key') }
     const lifetime = { nowMs: Date.now(), days: 2 / 86_400 }
-    const { certPem, keyPem } = issueClient({ ca, commonName: 'carol', organizations: [], ...lifetime })
+    const { certPem, keyPem } = await issueClient({ ca, commonName: 'carol', organizations: [], ...lifetime })
     const carol = new Api({ url: api.access.url, ca: api.access.ca!, cert: certPem, key: keyPem })
     const serviceAccount = { namespace: 'default', name: 'robot', uid: (await at.ok(at.get(ACCOUNT))).metadata.uid! }
     const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: pem('sa.key'), url: () => api.access.url })

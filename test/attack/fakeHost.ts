@@ -21,9 +21,9 @@ export class FakeHost {
   }
 
   static async start(dir: string): Promise<FakeHost> {
-    const authority = Authority.make()
+    const authority = await Authority.make()
     const own = { ca: authority.ca, dnsNames: [], ips: ['127.0.0.1'], nowMs: Date.now(), days: 1 }
-    const { certPem: cert, keyPem: key } = issueServing(own)
+    const { certPem: cert, keyPem: key } = await issueServing(own)
     const metadata = { name: 'extension-apiserver-authentication', namespace: 'kube-system', resourceVersion: '1' }
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: authenticationData(authority.ca.certPem) }
     const list = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '1' }, items: [config] }

@@ -24,8 +24,8 @@ export interface Converter {
 
 export async function startConverter(t: Test, convert: Converter['convert']): Promise<Converter> {
   const lifetime = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ commonName: 'converter-ca', ...lifetime })
-  const serving = issueServing({ ca, dnsNames: ['localhost', 'converter.default.svc'], ips: [], ...lifetime })
+  const ca = await issueCa({ commonName: 'converter-ca', ...lifetime })
+  const serving = await issueServing({ ca, dnsNames: ['localhost', 'converter.default.svc'], ips: [], ...lifetime })
   const server = createServer({ cert: serving.certPem, key: serving.keyPem }, (request, response) => {
     const parts: Buffer[] = []
     request.on('data', part => parts.push(part))

@@ -13,19 +13,19 @@ export class Authority {
     this.ca = ca
   }
 
-  static make(commonName = 'front proxies'): Authority {
-    return new Authority(issueCa({ commonName, nowMs: Date.now(), days: 10 }))
+  static async make(commonName = 'front proxies'): Promise<Authority> {
+    return new Authority(await issueCa({ commonName, nowMs: Date.now(), days: 10 }))
   }
 
-  client(commonName = PROXY_NAME, days = 5): PemPair {
+  client(commonName = PROXY_NAME, days = 5): Promise<PemPair> {
     return issueClient({ ca: this.ca, commonName, organizations: [], nowMs: Date.now(), days })
   }
 }
 
 /** Writes a new authority and a new certificate of it into a folder; the flags that name these files stay the same. */
-export function frontProxyFlags(dir: string, commonName?: string): string[] {
-  const authority = Authority.make(commonName)
-  const { certPem, keyPem } = authority.client()
+export async function frontProxyFlags(dir: string, commonName?: string): Promise<string[]> {
+  const authority = await Authority.make(commonName)
+  const { certPem, keyPem } = await authority.client()
   const file = (name: string, text: string): string => {
     writeFileSync(join(dir, name), text)
     return join(dir, name)

@@ -1,5 +1,5 @@
 /**
- * The name and the key in a PKCS #10 request. It has to be readable, and signed with that key.
+ * Whether a PKCS #10 request can be read and is signed with its own key.
  *
  * It runs for every CertificateSigningRequest, so it loads no library: it reads the parts of the request, and Node keys and signatures.
  * @see https://www.rfc-editor.org/rfc/rfc2986
@@ -63,35 +63,15 @@ const SCHEMES: Readonly<Record<string, SignatureScheme>> = {
 
 const CURVES: readonly string[] = ['1.3.132.0.33', '1.2.840.10045.3.1.7', '1.3.132.0.34', '1.3.132.0.35']
 
-/** A part of a name. */
-interface Attribute {
-  /** In dotted form. */
-  type: string
-  /** `undefined`: no text that can be read. */
-  text: string | undefined
-}
-
-interface CertificateRequest {
-  subject: Attribute[]
-  publicKey: KeyObject | undefined
-  /** Why it is not to be relied on; `undefined`: it is. */
-  fault: string | undefined
-}
-
-/** `pem` may hold anything. @throws DerError when it is no request */
-export function readRequest(pem: Buffer): CertificateRequest {
-  const block = firstPemBlock(pem.toString('latin1'))
-  if (block?.type !== REQUEST_TYPE) throw new DerError(`PEM block type must be ${REQUEST_TYPE}`)
-  const request = parse(block.bytes)
-  const publicKey = publicKeyOf(request)
-  const subject = attributesOf(request.subject)
-  return { subject, publicKey, fault: signatureFault(request, publicKey) }
-}
-
 /** Fault of a request; `undefined`: none. `pem` may hold anything. */
 export function requestFault(pem: Buffer): string | undefined {
+  const block = firstPemBlock(pem.toString('latin1'))
+  if (block?.type !== REQUEST_TYPE) return `PEM block type must be ${REQUEST_TYPE}`
   try {
-    return readRequest(pem).fault
+    const request = parse(block.bytes)
+    const key = publicKey(request)
+    checkName(request.subject)
+    return signatureFault(request, key)
   } catch (error) {
     if (error instanceof DerError) return error.message
     throw error
@@ -123,7 +103,7 @@ function algorithmOf(parts: DerReader): Algorithm {
 }
 
 /** `undefined` for a kind of key that nobody knows here. @throws DerError for a bad one of a known kind */
-function publicKeyOf({ keyAlgorithm, key, keyInfo }: Request): KeyObject | undefined {
+function publicKey({ keyAlgorithm, key, keyInfo }: Request): KeyObject | undefined {
   const { id, parameters } = keyAlgorithm
   const known = id === RSA_KEY || id === EC_KEY || id === ED25519
   if (!known) return undefined
@@ -145,33 +125,15 @@ function isKnownCurve(parameters: Buffer): boolean {
 }
 
 /** A sequence of sets of pairs of type and value. */
-function attributesOf(der: Buffer): Attribute[] {
+function checkName(der: Buffer): void {
   const name = new DerReader(der).sequence()
-  const attributes: Attribute[] = []
   while (!name.done) {
     const set = new DerReader(name.next({ tag: TAGS.set, compound: true }).content)
     while (!set.done) {
       const pair = set.sequence()
-      attributes.push({ type: pair.objectIdentifier(), text: textOf(pair.any()) })
+      pair.objectIdentifier()
+      pair.any()
     }
-  }
-  return attributes
-}
-
-/** The kinds of text that names are written in, for their tags. */
-const DECODERS: Readonly<Record<number, TextDecoder>> = {
-  [TAGS.utf8String]: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
-  [TAGS.printableString]: new TextDecoder('latin1'),
-  [TAGS.teletexString]: new TextDecoder('latin1'),
-  [TAGS.ia5String]: new TextDecoder('latin1'),
-  [TAGS.bmpString]: new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
-}
-
-function textOf({ class: kind, tag, content }: { class: number; tag: number; content: Buffer }): string | undefined {
-  try {
-    return kind === 0 ? DECODERS[tag]?.decode(content) : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -2,22 +2,7 @@
  * Reads DER, strictly: each value has one encoding.
  * @see https://www.itu.int/rec/T-REC-X.690
  */
-export const TAGS = {
-  boolean: 1,
-  integer: 2,
-  bitString: 3,
-  octetString: 4,
-  objectIdentifier: 6,
-  utf8String: 12,
-  sequence: 16,
-  set: 17,
-  printableString: 19,
-  teletexString: 20,
-  ia5String: 22,
-  utcTime: 23,
-  generalizedTime: 24,
-  bmpString: 30,
-} as const
+export const TAGS = { integer: 2, bitString: 3, octetString: 4, objectIdentifier: 6, sequence: 16, set: 17 } as const
 
 /** The data is not what it should be; the message is for users. */
 export class DerError extends Error {}

@@ -60,12 +60,12 @@ export const certificateSubjects: Admission = {
   admit: ({ object }) => checkSubject(object),
 }
 
-function checkSubject(object: KubeObject): void {
+async function checkSubject(object: KubeObject): Promise<void> {
   const spec = isRecord(object.spec) ? object.spec : {}
   const { signerName } = spec
   if (signerName !== CLIENT_SIGNER && signerName !== KUBELET_CLIENT_SIGNER) return
   const pem = Buffer.from(typeof spec.request === 'string' ? spec.request : '', 'base64').toString('latin1')
-  const group = requestedSubject(pem)?.organizations.find(crossesSpaces)
+  const group = (await requestedSubject(pem))?.organizations.find(crossesSpaces)
   if (group === undefined) return
   const who = group === GROUPS.masters ? group : JSON.stringify(group)
   throw forbidden(object, `use of ${signerName} signer with ${who} group is not allowed`)

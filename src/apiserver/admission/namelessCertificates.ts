@@ -9,8 +9,9 @@
  * One link only, between plain certificates: what could restrict an authority in ways that are not looked at here is refused.
  * @see https://www.rfc-editor.org/rfc/rfc5280#section-6.1
  */
+import 'reflect-metadata'
 import { type KeyObject, X509Certificate } from 'node:crypto'
-import { certificateParts } from '../../apimachinery/certificates/certificateParts.ts'
+import { X509Certificate as ParsedCertificate } from '@peculiar/x509'
 
 /** RSA, ECDSA with SHA-256, SHA-384, SHA-512, and Ed25519: OpenSSL does not look at the signature of what signed itself. */
 const SIGNATURES: ReadonlySet<string> = new Set([
@@ -98,9 +99,9 @@ function namelessAuthoritiesIn(pem: string): X509Certificate[] {
 /** Whether it has no extensions that we do not know. */
 function isPlain({ raw }: X509Certificate): boolean {
   try {
-    return certificateParts(raw).extensions.every(type => KNOWN_EXTENSIONS.has(type))
+    return new ParsedCertificate(raw).extensions.every(({ type }) => KNOWN_EXTENSIONS.has(type))
   } catch {
-    // Nor does what cannot be read.
+    // Nor does what this library cannot read.
     return false
   }
 }

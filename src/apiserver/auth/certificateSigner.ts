@@ -6,9 +6,8 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers
  */
 import { X509Certificate } from 'node:crypto'
-import { readRequest } from '../../apimachinery/certificates/certificateRequest.ts'
-import { DerError } from '../../apimachinery/certificates/der.ts'
-import { COMMON_NAME, issueSpaceClient, ORGANIZATION, type PemPair } from '../pki/issue.ts'
+import type { Pkcs10CertificateRequest } from '@peculiar/x509'
+import type { PemPair } from '../pki/issue.ts'
 import { crossesSpaces, GROUPS } from './users.ts'
 import { identityOf } from './x509.ts'
 
@@ -56,24 +55,24 @@ export class CertificateSigner {
     this.#ca = ca
   }
 
-  sign(order: CertificateOrder): SignatureOutcome {
+  async sign(order: CertificateOrder): Promise<SignatureOutcome> {
     const refusals = CHECKS[order.signerName]
     if (refusals === undefined) return undefined
-    const request = parseRequest(order.requestPem)
+    const request = await parseRequest(order.requestPem)
     if (request === undefined) return { refused: 'unable to parse csr' }
-    const { publicKey, fault } = request
-    if (publicKey === undefined || fault !== undefined) return { refused: 'unable to verify the signature of the csr' }
+    if (!(await verifies(request))) return { refused: 'unable to verify the signature of the csr' }
     const subject = subjectOf(request)
     if (subject === undefined) return { refused: 'the subject must hold one common name and readable organizations' }
     const refused = refusals(subject, order.usages) ?? crossing(subject)
     if (refused !== undefined) return { refused }
+    const { issueSpaceClient } = await import('../pki/issue.ts')
     const nowMs = this.#clock()
     const wanted = Math.max(MIN_SECONDS, Math.min(order.expirationSeconds ?? YEAR_SECONDS, YEAR_SECONDS))
-    const certificatePem = issueSpaceClient({
+    const certificatePem = await issueSpaceClient({
       ca: this.#ca,
       ...subject,
       space: order.space,
-      publicKey,
+      publicKey: request.publicKey,
       nowMs,
       days: wanted / 86_400,
     })
@@ -89,8 +88,8 @@ export class CertificateSigner {
 }
 
 /** The names that a PEM request asks for; `undefined` when it cannot be read. */
-export function requestedSubject(requestPem: string): RequestedSubject | undefined {
-  const request = parseRequest(requestPem)
+export async function requestedSubject(requestPem: string): Promise<RequestedSubject | undefined> {
+  const request = await parseRequest(requestPem)
   return request && subjectOf(request)
 }
 
@@ -122,26 +121,32 @@ function crossing({ organizations }: RequestedSubject): string | undefined {
   return group && `the group ${JSON.stringify(group)} reaches beyond this space`
 }
 
-type ReadRequest = ReturnType<typeof readRequest>
-
-function parseRequest(requestPem: string): ReadRequest | undefined {
+async function parseRequest(requestPem: string): Promise<Pkcs10CertificateRequest | undefined> {
+  await import('reflect-metadata')
+  const { Pkcs10CertificateRequest } = await import('@peculiar/x509')
   try {
-    return readRequest(Buffer.from(requestPem))
-  } catch (error) {
-    if (error instanceof DerError) return undefined
-    throw error
+    const request = new Pkcs10CertificateRequest(requestPem)
+    // Names are read late, and may be what cannot be read.
+    subjectOf(request)
+    return request
+  } catch {
+    return undefined
   }
 }
 
-/** A leading `#` stands for raw bytes where a name is shown as text: it has no place in one. */
-function subjectOf({ subject }: ReadRequest): RequestedSubject | undefined {
-  const texts = (wanted: string): (string | undefined)[] =>
-    subject.filter(({ type }) => type === wanted).map(({ text }) => text)
-  const names = texts(COMMON_NAME)
-  const organizations = texts(ORGANIZATION)
+async function verifies(request: Pkcs10CertificateRequest): Promise<boolean> {
+  try {
+    return await request.verify()
+  } catch {
+    return false
+  }
+}
+
+/** A leading `#` would be read as raw bytes when the name is written, so it has no place in one. */
+function subjectOf(request: Pkcs10CertificateRequest): RequestedSubject | undefined {
+  const names = request.subjectName.getField('CN')
+  const organizations = request.subjectName.getField('O')
   const [commonName] = names
-  const isReadable = (text: string | undefined): text is string =>
-    text !== undefined && text !== '' && !text.startsWith('#')
-  if (names.length !== 1 || !isReadable(commonName) || !organizations.every(isReadable)) return undefined
-  return { commonName, organizations }
+  const readable = [...names, ...organizations].every(text => text !== '' && !text.startsWith('#'))
+  return commonName !== undefined && names.length === 1 && readable ? { commonName, organizations } : undefined
 }

@@ -10,7 +10,7 @@ import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { readIfExists, writePrivateFile } from '../../program/replacedFiles.ts'
-import { issueCa, issueClient, issueServing, newKeyPem, type PemPair } from './issue.ts'
+import type { PemPair } from './issue.ts'
 
 interface PkiOptions {
   /** External DNS names of the server; addresses among them are treated as `ips`. */
@@ -81,18 +81,29 @@ export async function ensurePki(dir: string, options: PkiOptions): Promise<Pki> 
     found.ca !== undefined && !expiresSoon(new X509Certificate(found.ca.certPem), nowMs, RENEW_CA_BEFORE_MS)
   // An expired or lost certificate is renewed with the same key and name: what it signed stays valid.
   const keyOfCa = files.caKey !== undefined && { keyPem: files.caKey }
-  const ca = caFits ? found.ca! : issueCa({ commonName: 'orrery-ca', nowMs, days: CA_DAYS, ...keyOfCa })
+  const ca = caFits
+    ? found.ca!
+    : await (await issuing()).issueCa({ commonName: 'orrery-ca', nowMs, days: CA_DAYS, ...keyOfCa })
   const servingFits = fits(found.serving, ca, nowMs, cert => coversExactly(cert, names))
   const adminFits = fits(foundAdmin, ca, nowMs)
   if (caFits && servingFits && adminFits && files.serviceAccountKey !== undefined) {
     return pki(ca, found.serving!, foundAdmin!, files.serviceAccountKey)
   }
 
-  const serving = servingFits ? found.serving! : issueServing({ ca, ...names, nowMs, days: LEAF_DAYS })
-  const admin = adminFits
-    ? foundAdmin!
-    : issueClient({ ca, commonName: 'orrery-admin', organizations: ['system:masters'], nowMs, days: LEAF_DAYS })
-  const serviceAccountKey = files.serviceAccountKey ?? newKeyPem()
+  const issue = await issuing()
+  const [serving, admin, serviceAccountKey] = await Promise.all([
+    servingFits ? found.serving! : issue.issueServing({ ca, ...names, nowMs, days: LEAF_DAYS }),
+    adminFits
+      ? foundAdmin!
+      : issue.issueClient({
+          ca,
+          commonName: 'orrery-admin',
+          organizations: ['system:masters'],
+          nowMs,
+          days: LEAF_DAYS,
+        }),
+    files.serviceAccountKey ?? issue.newKeyPem(),
+  ])
   const result = pki(ca, serving, admin, serviceAccountKey)
   await writeChanged(dir, files, result)
   return result
@@ -105,6 +116,11 @@ export function renewalDueMs({ caPem, serving, admin }: Pki): number {
     endMs(new X509Certificate(serving.certPem)) - RENEW_BEFORE_MS,
     endMs(new X509Certificate(admin.certPem)) - RENEW_BEFORE_MS,
   )
+}
+
+/** Loaded only by who has to make something. */
+function issuing(): Promise<typeof import('./issue.ts')> {
+  return import('./issue.ts')
 }
 
 function pki(ca: PemPair, serving: PemPair, admin: PemPair, serviceAccountKeyPem: string): Pki {

@@ -1,41 +1,30 @@
 /**
- * Makes certificates: X.509 v3, ECDSA P-256 with SHA-256.
- * @see https://www.rfc-editor.org/rfc/rfc5280
+ * Makes certificates: X.509 v3, ECDSA P-256 with SHA-256. Import this file dynamically: its libraries take longer to load
+ * than a restart with existing certificates may last.
  * @see https://kubernetes.io/docs/setup/best-practices/certificates/
  */
+import 'reflect-metadata'
+import { createPrivateKey, createPublicKey, randomBytes, webcrypto } from 'node:crypto'
 import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Name,
+  Pkcs10CertificateRequestGenerator,
+  type PublicKey,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
   X509Certificate,
-} from 'node:crypto'
-import { isIP } from 'node:net'
-import { certificateParts } from '../../apimachinery/certificates/certificateParts.ts'
-import { DerReader } from '../../apimachinery/certificates/der.ts'
-import { derWriter as der } from '../../apimachinery/certificates/derWriter.ts'
-import { addressBytes } from '../../kinds/network/addresses.ts'
+  X509CertificateGenerator,
+} from '@peculiar/x509'
 import { BACKDATE_MS } from './backdate.ts'
 import { spaceMark } from './spaceMark.ts'
 
-const CURVE = 'prime256v1'
-const SIGNATURE = der.sequence(der.objectIdentifier('1.2.840.10045.4.3.2'))
-/** Parts of names. */
-export const COMMON_NAME = '2.5.4.3'
-export const ORGANIZATION = '2.5.4.10'
-const EXTENSIONS = {
-  subjectKey: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  alternativeNames: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKey: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-} as const
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const DAY_MS = 86_400_000
 
 export interface PemPair {
@@ -76,53 +65,48 @@ interface ClientRequest extends Lifetime, Subject {
 interface SpaceClientRequest extends ClientRequest {
   /** Logical-cluster id. */
   space: string
-  publicKey: KeyObject
-}
-
-interface Validity {
-  notBefore: Date
-  notAfter: Date
+  publicKey: PublicKey
 }
 
 /** A new PKCS #8 P-256 key. */
-export function newKeyPem(): string {
-  return keyPemOf(newKey())
+export async function newKeyPem(): Promise<string> {
+  return pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', (await newKeys()).privateKey))
 }
 
 /** A self-signed authority that may sign leaf certificates only. */
-export function issueCa(request: CaRequest): PemPair {
-  const key = request.keyPem === undefined ? newKey() : createPrivateKey(request.keyPem)
-  const publicKey = createPublicKey(key)
+export async function issueCa(request: CaRequest): Promise<PemPair> {
+  const keyPem = request.keyPem ?? (await newKeyPem())
+  const keys = await importKeys(keyPem)
   const name = nameOf({ commonName: request.commonName, organizations: [] })
-  const certPem = certificatePem({
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
     subject: name,
     issuer: name,
-    validity: validityOf(request),
-    publicKey,
-    key,
+    ...validity(request),
+    publicKey: keys.publicKey,
+    signingKey: keys.privateKey,
+    signingAlgorithm: EC,
     extensions: [
-      extension(EXTENSIONS.basicConstraints, der.sequence(der.true(), der.integer(Buffer.of(0))), true),
-      // digitalSignature, keyCertSign and cRLSign
-      extension(EXTENSIONS.keyUsage, der.bitString(Buffer.of(0x86), 1), true),
-      extension(EXTENSIONS.subjectKey, der.octetString(keyIdentifier(publicKey))),
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   })
-  return { certPem, keyPem: request.keyPem ?? keyPemOf(key) }
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem }
 }
 
-export function issueServing(request: ServingRequest): PemPair {
-  const names = [
-    ...request.dnsNames.map(name => der.retagged(2, Buffer.from(name))),
-    ...request.ips.map(ip => der.retagged(7, Buffer.from(addressBytes(ip, isIP(ip) as 4 | 6)))),
-  ]
-  return issueLeaf(request, { commonName: 'orrery', organizations: [] }, [
-    usedFor(SERVER_AUTH),
-    extension(EXTENSIONS.alternativeNames, der.sequence(...names)),
+export async function issueServing(request: ServingRequest): Promise<PemPair> {
+  return issueLeaf(request, nameOf({ commonName: 'orrery', organizations: [] }), [
+    new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+    new SubjectAlternativeNameExtension([
+      ...request.dnsNames.map(value => ({ type: 'dns' as const, value })),
+      ...request.ips.map(value => ({ type: 'ip' as const, value })),
+    ]),
   ])
 }
 
-export function issueClient(request: ClientRequest): PemPair {
-  return issueLeaf(request, request, [usedFor(CLIENT_AUTH)])
+export async function issueClient(request: ClientRequest): Promise<PemPair> {
+  return issueLeaf(request, nameOf(request), [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
 }
 
 interface CertificateRequest {
@@ -133,131 +117,101 @@ interface CertificateRequest {
 }
 
 /** A request for a client certificate, signed with a key that is made for it. */
-export function requestClient(subject: Subject): CertificateRequest {
-  const key = newKey()
-  const version = der.integer(Buffer.of(0))
-  const parts = der.sequence(version, nameOf(subject), keyInfo(createPublicKey(key)), der.tagged(0))
-  return { requestPem: pem('CERTIFICATE REQUEST', signed(parts, key)), keyPem: keyPemOf(key) }
+export async function requestClient(subject: Subject): Promise<CertificateRequest> {
+  const keys = await newKeys()
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: nameOf(subject),
+    keys,
+    signingAlgorithm: EC,
+  })
+  const keyPem = pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey))
+  return { requestPem: `${request.toString('pem')}\n`, keyPem }
 }
 
 /** The certificate, PEM. Only the name and the key of the request go into it; the rest is the authority's own. */
-export function issueSpaceClient(request: SpaceClientRequest): string {
-  const mark = der.retagged(6, Buffer.from(spaceMark(request.space)))
-  return leafPem(request, request, request.publicKey, [
-    usedFor(CLIENT_AUTH),
-    extension(EXTENSIONS.alternativeNames, der.sequence(mark)),
+export async function issueSpaceClient(request: SpaceClientRequest): Promise<string> {
+  return signLeaf(request, nameOf(request), request.publicKey, [
+    new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+    new SubjectAlternativeNameExtension([{ type: 'url', value: spaceMark(request.space) }]),
   ])
 }
 
-type LeafRequest = Lifetime & { ca: PemPair }
-
-function issueLeaf(request: LeafRequest, subject: Subject, extensions: readonly Buffer[]): PemPair {
-  const key = newKey()
-  return { certPem: leafPem(request, subject, createPublicKey(key), extensions), keyPem: keyPemOf(key) }
+/** Values with their type: a plain one would be read as escaped text, so that `x "y"` became `y`. */
+function nameOf({ commonName, organizations }: Subject): Name {
+  const part = (type: string, utf8String: string) => ({ [type]: [{ utf8String }] })
+  return new Name([...organizations.map(each => part('O', each)), part('CN', commonName)])
 }
 
-function leafPem(request: LeafRequest, subject: Subject, publicKey: KeyObject, extensions: readonly Buffer[]): string {
+async function issueLeaf(
+  request: Lifetime & { ca: PemPair },
+  subject: Name,
+  extensions: Extension[],
+): Promise<PemPair> {
+  const keys = await newKeys()
+  const certPem = await signLeaf(request, subject, keys.publicKey, extensions)
+  return { certPem, keyPem: pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)) }
+}
+
+async function signLeaf(
+  request: Lifetime & { ca: PemPair },
+  subject: Name,
+  publicKey: PublicKey | webcrypto.CryptoKey,
+  extensions: Extension[],
+): Promise<string> {
   const authority = new X509Certificate(request.ca.certPem)
-  return certificatePem({
-    subject: nameOf(subject),
-    issuer: certificateParts(authority.raw).subject,
-    validity: within(validityOf(request), authority),
+  const signing = await importKeys(request.ca.keyPem)
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject,
+    issuer: authority.subjectName,
+    ...within(validity(request), authority),
     publicKey,
-    key: createPrivateKey(request.ca.keyPem),
+    signingKey: signing.privateKey,
+    signingAlgorithm: EC,
     extensions: [
-      extension(EXTENSIONS.basicConstraints, der.sequence(), true),
-      // digitalSignature
-      extension(EXTENSIONS.keyUsage, der.bitString(Buffer.of(0x80), 7), true),
-      extension(EXTENSIONS.authorityKey, der.sequence(der.retagged(0, keyIdentifier(authority.publicKey)))),
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      await AuthorityKeyIdentifierExtension.create(signing.publicKey),
       ...extensions,
     ],
   })
+  return `${certificate.toString('pem')}\n`
 }
 
-interface CertificateParts {
-  /** DER, as the issuer. */
-  subject: Buffer
-  issuer: Buffer
-  validity: Validity
-  publicKey: KeyObject
-  /** The issuer's. */
-  key: KeyObject
-  extensions: readonly Buffer[]
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(EC, true, ['sign', 'verify'])
 }
 
-function certificatePem({ subject, issuer, validity, publicKey, key, extensions }: CertificateParts): string {
-  const parts = der.sequence(
-    // version 3
-    der.tagged(0, der.integer(Buffer.of(2))),
-    der.integer(serialNumber()),
-    SIGNATURE,
-    issuer,
-    der.sequence(der.time(validity.notBefore), der.time(validity.notAfter)),
-    subject,
-    keyInfo(publicKey),
-    der.tagged(3, der.sequence(...extensions)),
-  )
-  return pem('CERTIFICATE', signed(parts, key))
+async function importKeys(keyPem: string): Promise<webcrypto.CryptoKeyPair> {
+  const pkcs8 = createPrivateKey(keyPem).export({ type: 'pkcs8', format: 'der' })
+  const spki = createPublicKey(keyPem).export({ type: 'spki', format: 'der' })
+  const [privateKey, publicKey] = await Promise.all([
+    webcrypto.subtle.importKey('pkcs8', pkcs8, EC, false, ['sign']),
+    webcrypto.subtle.importKey('spki', spki, EC, true, ['verify']),
+  ])
+  return { privateKey, publicKey }
 }
 
-/** @throws Error for another key than {@link newKeyPem} makes */
-function signed(parts: Buffer, key: KeyObject): Buffer {
-  if (key.asymmetricKeyDetails?.namedCurve !== CURVE)
-    throw new Error('the key that signs certificates is no ECDSA key of the curve P-256')
-  return der.sequence(parts, SIGNATURE, der.bitString(sign('sha256', parts, key)))
-}
-
-function nameOf({ commonName, organizations }: Subject): Buffer {
-  const attribute = (type: string, text: string): Buffer =>
-    der.set(der.sequence(der.objectIdentifier(type), der.text(text)))
-  return der.sequence(...organizations.map(each => attribute(ORGANIZATION, each)), attribute(COMMON_NAME, commonName))
-}
-
-function extension(id: string, value: Buffer, critical = false): Buffer {
-  return der.sequence(der.objectIdentifier(id), ...(critical ? [der.true()] : []), der.octetString(value))
-}
-
-function usedFor(purpose: string): Buffer {
-  return extension(EXTENSIONS.extendedKeyUsage, der.sequence(der.objectIdentifier(purpose)))
-}
-
-function newKey(): KeyObject {
-  return generateKeyPairSync('ec', { namedCurve: CURVE }).privateKey
-}
-
-function keyPemOf(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString()
-}
-
-function keyInfo(key: KeyObject): Buffer {
-  return key.export({ type: 'spki', format: 'der' })
-}
-
-/** SHA-1 of the key's bits: a name of the key, and no proof. */
-function keyIdentifier(key: KeyObject): Buffer {
-  const parts = new DerReader(keyInfo(key)).sequence()
-  parts.any()
-  return createHash('sha1').update(parts.bitString()).digest()
-}
-
-function validityOf({ nowMs, days }: Lifetime): Validity {
+function validity(request: Lifetime): { notBefore: Date; notAfter: Date } {
+  const { nowMs, days } = request
   return { notBefore: new Date(nowMs - BACKDATE_MS), notAfter: new Date(nowMs + days * DAY_MS) }
 }
 
 /** A certificate that outlives its authority would promise what nobody can check. */
-function within(requested: Validity, authority: X509Certificate): Validity {
-  const { validToDate } = authority
-  return validToDate < requested.notAfter ? { ...requested, notAfter: validToDate } : requested
+function within(requested: { notBefore: Date; notAfter: Date }, authority: X509Certificate): typeof requested {
+  return authority.notAfter < requested.notAfter ? { ...requested, notAfter: authority.notAfter } : requested
 }
 
 /** 127 random bits, positive and without leading zero bytes, as DER wants them. */
-function serialNumber(): Buffer {
+function serialNumber(): string {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40
-  return bytes
+  return bytes.toString('hex')
 }
 
-function pem(label: string, bytes: Buffer): string {
-  const base64 = bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n')
+function pem(label: string, der: ArrayBuffer): string {
+  const base64 = Buffer.from(der)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')
   return `-----BEGIN ${label}-----\n${base64}\n-----END ${label}-----\n`
 }

@@ -20,7 +20,7 @@ export type SignCertificate = (order: {
   requestPem: string
   usages: readonly string[]
   expirationSeconds: number | undefined
-}) => { certificatePem: string } | { refused: string } | undefined
+}) => Promise<{ certificatePem: string } | { refused: string } | undefined>
 
 interface CsrControllerOptions extends ControllerRuntime {
   sign: SignCertificate
@@ -58,7 +58,7 @@ async function reconcile({ client, nature, sign }: CsrControllerOptions, { space
   const request = await unlessGone(requests.get(REQUESTS, { name }))
   if (!request || !isWaiting(request) || !nature.acts(space, REQUESTS, request)) return
   const spec = record(request, 'spec')
-  const outcome = sign({
+  const outcome = await sign({
     space,
     signerName: String(spec.signerName ?? ''),
     requestPem: Buffer.from(String(spec.request ?? ''), 'base64').toString('latin1'),

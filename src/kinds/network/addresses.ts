@@ -118,8 +118,7 @@ function masked({ bytes, bits }: Range): number[] {
   return bytes.map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * i))) & 0xff)
 }
 
-/** `text` is an address of that version, without a zone. */
-export function addressBytes(text: string, version: 4 | 6): number[] {
+function addressBytes(text: string, version: 4 | 6): number[] {
   if (version === 4) return text.split('.').map(Number)
   const tail = /:(\d+\.\d+\.\d+\.\d+)$/.exec(text)?.[1]
   const whole = tail === undefined ? text : `${text.slice(0, -tail.length)}${hexPairs(tail.split('.').map(Number))}`

@@ -10,8 +10,8 @@ import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const life = { nowMs: Date.now(), days: 1 }
-const ca = issueCa({ ...life, commonName: 'receivers' })
-const { certPem: cert, keyPem: key } = issueServing({ ...life, ca, dnsNames: ['localhost'], ips: [] })
+const ca = await issueCa({ ...life, commonName: 'receivers' })
+const { certPem: cert, keyPem: key } = await issueServing({ ...life, ca, dnsNames: ['localhost'], ips: [] })
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
 const isCut = Promise.withResolvers<void>()
 let headsOnly = Promise.withResolvers<void>()

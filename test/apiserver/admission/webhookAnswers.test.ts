@@ -47,8 +47,8 @@ async function serving(
   handler?: RequestListener,
 ): Promise<{ port: number; caBundle: string }> {
   const life = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ ...life, commonName: 'webhooks' })
-  const { certPem, keyPem } = issueServing({ ...life, ca, ...names })
+  const ca = await issueCa({ ...life, commonName: 'webhooks' })
+  const { certPem, keyPem } = await issueServing({ ...life, ca, ...names })
   const port = await listening(t, createServer({ cert: certPem, key: keyPem }, handler))
   return { port, caBundle: Buffer.from(ca.certPem).toString('base64') }
 }

@@ -44,9 +44,9 @@ export interface WebhookCredential {
 
 async function newCredential(): Promise<WebhookCredential> {
   const life = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ ...life, commonName: 'webhooks' })
+  const ca = await issueCa({ ...life, commonName: 'webhooks' })
   const dnsNames = ['localhost', 'hooks.default.svc', 'hooks.other.svc']
-  const { certPem, keyPem } = issueServing({ ...life, ca, dnsNames, ips: ['127.0.0.1'] })
+  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames, ips: ['127.0.0.1'] })
   return { ca: ca.certPem, cert: certPem, key: keyPem }
 }
 

@@ -102,7 +102,10 @@ t.test('an authority whose own issuer has no name either; one among several', as
   const authority = await namelessAuthority({ issuer: '' })
   const webhook = await startWebhook(t, await authority.issue())
   t.same(await ask(webhook, authority.pem), OK)
-  const others = [(await namelessAuthority()).pem, issueCa({ nowMs: Date.now(), days: 1, commonName: 'x' }).certPem]
+  const others = [
+    (await namelessAuthority()).pem,
+    (await issueCa({ nowMs: Date.now(), days: 1, commonName: 'x' })).certPem,
+  ]
   t.same(await ask(webhook, [...others, authority.pem].join('\n')), OK)
   t.equal(await ask(webhook, others.join('\n')), UNKNOWN)
   t.equal(webhook.requests, 2)
@@ -281,12 +284,12 @@ t.test('an authority that has expired since it vouched is asked no more', async 
 
 t.test('an authority counts that has not signed itself, as everywhere in Go', async t => {
   const life = { nowMs: Date.now(), days: 1 }
-  const root = issueCa({ ...life, commonName: 'root' })
+  const root = await issueCa({ ...life, commonName: 'root' })
   const authority = await namelessAuthority({ subject: 'CN=between', issuer: 'CN=root' })
   const webhook = await startWebhook(t, await authority.issue({ subject: 'CN=hook', issuer: 'CN=between' }))
   t.same(await ask(webhook, authority.pem), OK)
   t.equal(await ask(webhook, root.certPem), UNKNOWN)
-  const ordinary = issueServing({ ...life, ca: root, dnsNames: ['localhost'], ips: [] })
+  const ordinary = await issueServing({ ...life, ca: root, dnsNames: ['localhost'], ips: [] })
   const named = await startWebhook(t, { cert: ordinary.certPem, key: ordinary.keyPem })
   t.same(await ask(named, root.certPem), OK)
   t.equal(named.connections, 1)

@@ -8,8 +8,8 @@ import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { Abandoned, type WorkOptions } from '../../../src/program/workTurns.ts'
 
 const lifetime = { nowMs: Date.now(), days: 1 }
-const ca = issueCa({ commonName: 'webhook-ca', ...lifetime })
-const { certPem: cert, keyPem: key } = issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
+const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
 
 /** A webhook with the answer `answer`, called by a worker whose turn is over at each check. */
 async function world(t: Test, answer: string) {

@@ -58,7 +58,7 @@ t.test('two users of the host work in a space by one connection, each with their
   for (const user of ['alice', 'bob']) await hostGrants(behind, user, ALL_OF_SPACES)
   await spaceGrants(behind, 'host:alice', [EVERYTHING])
   await spaceGrants(behind, 'host:bob', [READING])
-  const { certPem: cert, keyPem: key } = behind.authority.client()
+  const { certPem: cert, keyPem: key } = await behind.authority.client()
   const proxy = new Api({ url: behind.url, cert, key })
   t.teardown(() => proxy.close())
   const by = (user: string) => ({ 'x-remote-user': user })
@@ -254,16 +254,16 @@ t.test('nobody but the front proxy is believed', async t => {
   await hostGrants(behind, 'alice', ALL_OF_SPACES)
   await spaceGrants(behind, 'host:alice', [EVERYTHING])
   const path = `${proxyTo('root:wmw1')}/api/v1/namespaces`
-  const stranger = Authority.make('another authority')
+  const stranger = await Authority.make('another authority')
   const { orrery, authority, url } = behind
   const { cert, key, token } = orrery.api.access
   const shown: Record<string, object> = {
     'no certificate': {},
     'a token of this server': { token: await accountToken(orrery.api) },
-    'a certificate of another authority': pairOf(stranger.client()),
+    'a certificate of another authority': await pairOf(stranger.client()),
     'a certificate of this server': { cert, key, token },
-    'another name of the right authority': pairOf(authority.client('somebody')),
-    'no name': pairOf(authority.client('')),
+    'another name of the right authority': await pairOf(authority.client('somebody')),
+    'no name': await pairOf(authority.client('')),
   }
   for (const [what, access] of Object.entries(shown)) {
     const api = new Api({ url, ...access })
@@ -280,7 +280,7 @@ t.test('nobody but the front proxy is believed', async t => {
   t.equal(behind.logged.texts.filter(text => text.includes('X-Remote')).length, 1, 'once in the log')
   const nameless = await behind.as('')
   t.equal((await nameless.get('/apis')).code, 401, 'a front proxy that names no user')
-  const ordinary = new Api({ url: orrery.server.url, ...pairOf(authority.client()) })
+  const ordinary = new Api({ url: orrery.server.url, ...(await pairOf(authority.client())) })
   t.teardown(() => ordinary.close())
   t.equal((await ordinary.get('/clusters/root:wmw1/api/v1/namespaces', { 'x-remote-user': 'alice' })).code, 401)
   const member = orrery.api.as(ALICE)
@@ -365,8 +365,8 @@ t.test('another authority of the host counts at once, and the former one no more
   await hostGrants(behind, 'alice', ALL_OF_SPACES)
   const before = await behind.as('alice')
   t.equal((await before.get(SPACES)).code, 200)
-  const next = Authority.make()
-  const pair = next.client('next-proxy')
+  const next = await Authority.make()
+  const pair = await next.client('next-proxy')
   const after = await behind.as('alice', [], pair)
   t.equal((await after.get(SPACES)).code, 401)
   const turned = behind.logged.next('another front proxy')
@@ -387,7 +387,7 @@ t.test('another authority of the host counts at once, and the former one no more
 t.test('connections of a front proxy that is no more known end, a handshake that is under way too', async t => {
   const behind = await startBehind(t)
   await hostGrants(behind, 'alice', ALL_OF_SPACES)
-  const pair = pairOf(behind.authority.client())
+  const pair = await pairOf(behind.authority.client())
   const opened = async (): Promise<{ ended: Promise<unknown> }> => {
     const socket = connect({ port: Number(new URL(behind.url).port), rejectUnauthorized: false, ...pair })
     socket.on('error', () => {})
@@ -414,7 +414,7 @@ t.test('connections of a front proxy that is no more known end, a handshake that
   await link.held
   const second = await opened()
   const turned = behind.logged.next('another front proxy')
-  await behind.describe(authenticationData(Authority.make().ca.certPem))
+  await behind.describe(authenticationData((await Authority.make()).ca.certPem))
   await turned
   await second.ended
   link.release()
@@ -433,11 +433,11 @@ t.test('a watch ends with the authority of its front proxy, and with the certifi
     return watch
   }
   const second = 1 / 86_400
-  const short = await opened(behind.authority.client(undefined, 2 * second))
+  const short = await opened(await behind.authority.client(undefined, 2 * second))
   t.match(await short.next(), { type: 'ERROR', object: { reason: 'Unauthorized' } })
   t.equal(await short.next(), undefined)
-  const long = await opened(behind.authority.client())
-  await behind.describe(authenticationData(Authority.make().ca.certPem))
+  const long = await opened(await behind.authority.client())
+  await behind.describe(authenticationData((await Authority.make()).ca.certPem))
   await t.rejects(long.next(), { code: 'ECONNRESET' })
 })
 
@@ -469,7 +469,7 @@ t.test('a host that gives no answer allows nothing, and documents are there all 
 t.test('wrong requests of one user of the host end no connection of another', async t => {
   const behind = await startBehind(t, {}, { strangers: { refusals: 2 } as never })
   await hostGrants(behind, 'alice', ALL_OF_SPACES)
-  const { certPem: cert, keyPem: key } = behind.authority.client()
+  const { certPem: cert, keyPem: key } = await behind.authority.client()
   const proxy = new Api({ url: behind.url, cert, key })
   t.teardown(() => proxy.close())
   for (let i = 0; i < 5; i++) {
@@ -488,6 +488,7 @@ async function accountToken(api: Api): Promise<string> {
   return (status as { token: string }).token
 }
 
-function pairOf({ certPem: cert, keyPem: key }: PemPair): { cert: string; key: string } {
+async function pairOf(made: ReturnType<Authority['client']>): Promise<{ cert: string; key: string }> {
+  const { certPem: cert, keyPem: key } = await made
   return { cert, key }
 }

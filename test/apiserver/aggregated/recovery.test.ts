@@ -15,7 +15,7 @@ const DISCOVERY_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 const PROBE = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' }
 
 t.test('discovery and OpenAPI need no store, and nothing else is answered without one', async t => {
-  const authority = Authority.make()
+  const authority = await Authority.make()
   const logged = new Logged()
   const known = logged.next('the front proxy of the host is known')
   const note = (_fields: unknown, text: string): void => logged.note(text)
@@ -41,7 +41,7 @@ t.test('discovery and OpenAPI need no store, and nothing else is answered withou
   const pki = await ensurePki(temporaryDir(t), { hostnames: ['localhost'], ips: [], clock: Date.now })
   await host.recover(tlsOf(pki), endlessTurns())
   await known
-  const { certPem: cert, keyPem: key } = authority.client()
+  const { certPem: cert, keyPem: key } = await authority.client()
   const proxy = new Api({ url: `https://127.0.0.1:${port}`, cert, key })
   t.teardown(() => proxy.close())
   const edge = await proxy.get(EDGE, PROBE)

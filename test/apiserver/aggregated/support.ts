@@ -102,7 +102,7 @@ export async function startBehind(
   reviews?: Partial<SpaceClient>,
 ): Promise<Behind> {
   const host = await startTestServer(t, { spaces: false, more: { apiThreads: 0 } })
-  const authority = Authority.make()
+  const authority = await Authority.make()
   const object = (data: Record<string, string>) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -140,7 +140,7 @@ export async function startBehind(
     url,
     authority,
     async as(user, groups = [], pair) {
-      const { certPem: cert, keyPem: key } = pair ?? authority.client()
+      const { certPem: cert, keyPem: key } = pair ?? (await authority.client())
       const api = new Api({ url, cert, key })
       t.teardown(() => api.close())
       const headers: Record<string, string> = { 'x-remote-user': user }

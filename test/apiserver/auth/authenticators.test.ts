@@ -6,7 +6,7 @@ import { newKeyPem } from '../../../src/apiserver/pki/issue.ts'
 import { EVERYTHING_ACTS } from '../../../src/placement/spaces/nature.ts'
 
 t.test("a static token is good for the server's own audiences, as a TokenReview asks for them", async t => {
-  const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: newKeyPem() })
+  const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: await newKeyPem() })
   const getObject = async (): Promise<undefined> => undefined
   const all = await authenticators({
     issuer,

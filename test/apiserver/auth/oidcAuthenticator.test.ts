@@ -8,8 +8,8 @@ import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { ALICE, startTestServer } from '../../support/server.ts'
 
 const nowMs = Date.now()
-const ca = issueCa({ commonName: 'issuer-ca', nowMs, days: 1 })
-const serving = issueServing({ ca, dnsNames: ['localhost'], ips: ['127.0.0.1'], nowMs, days: 1 })
+const ca = await issueCa({ commonName: 'issuer-ca', nowMs, days: 1 })
+const serving = await issueServing({ ca, dnsNames: ['localhost'], ips: ['127.0.0.1'], nowMs, days: 1 })
 
 interface Issuer {
   url: string

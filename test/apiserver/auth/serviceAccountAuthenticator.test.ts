@@ -6,7 +6,7 @@ import { ServiceAccountAuthenticator } from '../../../src/apiserver/auth/service
 import { TokenIssuer } from '../../../src/apiserver/auth/serviceAccountTokens.ts'
 import { newKeyPem } from '../../../src/apiserver/pki/issue.ts'
 
-const signingKeyPem = newKeyPem()
+const signingKeyPem = await newKeyPem()
 const START_MS = Date.parse('2030-01-01T00:00:00Z')
 const object = (name: string, uid: string, more: object = {}): KubeObject => ({
   apiVersion: 'v1',
@@ -154,7 +154,7 @@ t.test('a Secret token lives as long as its Secret holds it', async t => {
 
 t.test('forged and altered tokens are refused', async t => {
   const { issuer, authenticator } = setup()
-  const stranger = setup({ signingKeyPem: newKeyPem(), rootSpace: 's1' })
+  const stranger = setup({ signingKeyPem: await newKeyPem(), rootSpace: 's1' })
   await t.rejects(
     async () => authenticator.authenticate({ token: await stranger.issuer.issue(plain) }),
     refusal(/unknown key/),
@@ -196,7 +196,7 @@ t.test('an issuer speaks for its own space only', async t => {
     )
   }
   t.equal(await authenticator.authenticate({ token: await bound('https://server:1') }), undefined)
-  const abroad = setup({ signingKeyPem: newKeyPem() }).issuer
+  const abroad = setup({ signingKeyPem: await newKeyPem() }).issuer
   t.equal(
     await authenticator.authenticate({ token: await abroad.issue(plain) }),
     undefined,

@@ -6,7 +6,7 @@ import { tokenRequest } from '../../../src/apiserver/auth/tokenRequest.ts'
 import { newKeyPem } from '../../../src/apiserver/pki/issue.ts'
 
 const clock = () => Date.parse('2030-01-01T00:00:00.500Z')
-const issuer = new TokenIssuer({ signingKeyPem: newKeyPem(), clock })
+const issuer = new TokenIssuer({ signingKeyPem: await newKeyPem(), clock })
 const object = (kind: string, name: string, spec: object = {}): KubeObject => ({
   apiVersion: 'v1',
   kind,

@@ -146,7 +146,7 @@ t.test('authenticators are asked in order; the first that refuses ends it', asyn
 })
 
 t.test('a certificate goes before a token; without either there is nobody', async t => {
-  const { certPem } = issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
+  const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
   const backend = new Recorder()
   backend.answer = ({ certificate }) => user(certificate ? 'by certificate' : 'by token')
   const union = new UnionAuthenticator({ clock: () => performance.now(), now: Date.now, authenticators: [backend] })

@@ -4,11 +4,11 @@ import { X509Authenticator } from '../../../src/apiserver/auth/x509.ts'
 import { issueCa, issueClient, issueServing } from '../../../src/apiserver/pki/issue.ts'
 
 const nowMs = Date.now()
-const ca = issueCa({ commonName: 'ca', nowMs, days: 10 })
+const ca = await issueCa({ commonName: 'ca', nowMs, days: 10 })
 
 t.test('common name and organizations are user and groups', async t => {
   const organizations = ['dev, ops', 'a+b', 'O=x']
-  const pair = issueClient({ ca, commonName: 'jane,doe', organizations, nowMs, days: 1 })
+  const pair = await issueClient({ ca, commonName: 'jane,doe', organizations, nowMs, days: 1 })
   const found = await new X509Authenticator({ clock: Date.now }).authenticate({
     certificate: new X509Certificate(pair.certPem),
   })
@@ -19,7 +19,7 @@ t.test('common name and organizations are user and groups', async t => {
 })
 
 t.test('a certificate that runs out while its connection lives is refused', async t => {
-  const pair = issueClient({ ca, commonName: 'jane', organizations: [], nowMs, days: 1 })
+  const pair = await issueClient({ ca, commonName: 'jane', organizations: [], nowMs, days: 1 })
   const certificate = new X509Certificate(pair.certPem)
   let now = nowMs
   const authenticator = new X509Authenticator({ clock: () => now })
@@ -33,8 +33,8 @@ t.test('a certificate that runs out while its connection lives is refused', asyn
 })
 
 t.test('server certificates and nameless ones are nobody', async t => {
-  const serving = issueServing({ ca, dnsNames: ['x'], ips: [], nowMs, days: 1 })
-  const nameless = issueClient({ ca, commonName: '', organizations: ['system:masters'], nowMs, days: 1 })
+  const serving = await issueServing({ ca, dnsNames: ['x'], ips: [], nowMs, days: 1 })
+  const nameless = await issueClient({ ca, commonName: '', organizations: ['system:masters'], nowMs, days: 1 })
   const authenticator = new X509Authenticator({ clock: Date.now })
   for (const { certPem } of [serving, nameless]) {
     t.equal(await authenticator.authenticate({ certificate: new X509Certificate(certPem) }), undefined)

@@ -24,8 +24,8 @@ async function serve(t: Test, take: (request: IncomingMessage) => void) {
     }
   }
   const lifetime = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ commonName: 'ca', ...lifetime })
-  const { certPem: cert, keyPem: key } = issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+  const ca = await issueCa({ commonName: 'ca', ...lifetime })
+  const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
   const server = createServer({ cert, key, IncomingMessage: Counted as never }, (request, answer) => {
     take(request)
     answer.end()

@@ -75,8 +75,8 @@ t.test(
 
 t.test('a leaf never outlives its authority', async t => {
   const nowMs = Date.now()
-  const ca = issueCa({ commonName: 'short', nowMs, days: 10 })
-  const leaf = issueClient({ ca, commonName: 'jane', organizations: [], nowMs, days: 365 })
+  const ca = await issueCa({ commonName: 'short', nowMs, days: 10 })
+  const leaf = await issueClient({ ca, commonName: 'jane', organizations: [], nowMs, days: 365 })
   t.equal(new X509Certificate(leaf.certPem).validTo, new X509Certificate(ca.certPem).validTo)
 })
 

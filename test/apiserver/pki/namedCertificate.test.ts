@@ -9,14 +9,14 @@ import { readNamedCertificate } from '../../../src/apiserver/pki/namedCertificat
 import { startTestServer } from '../../support/server.ts'
 
 const nowMs = Date.now()
-const authority = issueCa({ commonName: 'another', nowMs, days: 9 })
+const authority = await issueCa({ commonName: 'another', nowMs, days: 9 })
 
 async function files(t: Test) {
   const dir = t.testdir({})
   const certFile = join(dir, 'tls.crt')
   const keyFile = join(dir, 'tls.key')
   const write = async (...dnsNames: string[]) => {
-    const { certPem, keyPem } = issueServing({ ca: authority, dnsNames, ips: [], nowMs, days: 5 })
+    const { certPem, keyPem } = await issueServing({ ca: authority, dnsNames, ips: [], nowMs, days: 5 })
     writeFileSync(certFile, certPem)
     writeFileSync(keyFile, keyPem)
     return certPem

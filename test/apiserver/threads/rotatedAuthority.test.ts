@@ -50,7 +50,7 @@ t.test('an authority whose certificate is renewed while the server runs', async 
   t.not(caPem, before.ca)
   const keyPem = readFileSync(join(dataDir, 'pki', 'ca.key'), 'utf8')
   const organizations = ['system:masters']
-  const later = issueClient({ ca: { certPem: caPem, keyPem }, commonName: 'late', organizations, nowMs, days: 1 })
+  const later = await issueClient({ ca: { certPem: caPem, keyPem }, commonName: 'late', organizations, nowMs, days: 1 })
   const after: Access = { url: before.url, ca: caPem, cert: later.certPem, key: later.keyPem }
   const letsAllIn = async (t: Test): Promise<void> => {
     t.same(await answersTo(before), LET_IN, 'who has the old one')

@@ -31,8 +31,8 @@ async function converted({ alice, space }: Ground, count: number, answer: Answer
   const group = `g${Math.random().toString(36).slice(2)}.example.com`
   const things = (version: string): string => `${space.prefix}/apis/${group}/${version}/namespaces/default/things`
   const lifetime = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ commonName: 'webhook-ca', ...lifetime })
-  const { certPem: cert, keyPem: key } = issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+  const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
+  const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
   const server: Server = createServer({ cert, key }, (request, response) => {
     response.on('error', () => {})
     void request.toArray().then(

@@ -26,16 +26,16 @@ async function forgeries(ground: Ground): Promise<Record<string, Access>> {
     admin,
   } = ground
   const { cert = '', key = '' } = admin.access
-  const stranger = Authority.make()
+  const stranger = await Authority.make()
   const account = await ground.accountToken(`forger-${performance.now()}`)
   return {
     nothing: { token: '' },
     'a token of a user': { token: 'token-of-alice' },
     'a token of a ServiceAccount': { token: account },
     'a certificate of the server, of its administrator': shown({ certPem: cert, keyPem: key }, account),
-    'the right name, by another authority': shown(stranger.client(), account),
-    'another name, by the right authority': shown(authority.client('kubelet'), account),
-    'the right name, ended': shown(authority.client(PROXY_NAME, -1)),
+    'the right name, by another authority': shown(await stranger.client(), account),
+    'another name, by the right authority': shown(await authority.client('kubelet'), account),
+    'the right name, ended': shown(await authority.client(PROXY_NAME, -1)),
     'the authority itself': shown(authority.ca),
   }
 }
@@ -62,7 +62,7 @@ export const host: readonly Attack[] = [
   attack('forwarded-crowd', {
     does: '4,000 users of the host in turn by one connection, who may enter no space, and say 60 groups each',
     run: async ({ alice, host: { authority }, space, size, frontUrl }) => {
-      const proxy = alice.as(frontUrl, shown(authority.client()))
+      const proxy = alice.as(frontUrl, shown(await authority.client()))
       const groups = Array.from({ length: 60 }, (_, i) => `group-${i}`)
       await crowd(size(4000, 20), 16, async i => {
         const headers = { 'X-Remote-User': `user-${i}`, 'X-Remote-Group': groups } as unknown as Record<string, string>

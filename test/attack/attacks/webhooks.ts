@@ -17,8 +17,8 @@ async function hook(
   times = 1,
 ): Promise<() => Promise<void>> {
   const lifetime = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ commonName: 'webhook-ca', ...lifetime })
-  const { certPem: cert, keyPem: key } = issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
+  const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
+  const { certPem: cert, keyPem: key } = await issueServing({ ca, dnsNames: ['localhost'], ips: [], ...lifetime })
   const server: Server = createServer({ cert, key }, (request, response) => {
     request.resume()
     answer(response)
@@ -126,7 +126,7 @@ export const webhooks: readonly Attack[] = [
   attack('webhook-bundles', {
     does: '12 webhooks, each with thousands of authorities, or as many as count',
     run: async ({ alice, space, size }) => {
-      const { certPem } = issueCa({ commonName: 'webhook-ca', nowMs: Date.now(), days: 1 })
+      const { certPem } = await issueCa({ commonName: 'webhook-ca', nowMs: Date.now(), days: 1 })
       const tag = Math.random().toString(36).slice(2)
       const bundle = (i: number): string => `# ${tag} ${i}\n${certPem.repeat(i % 4 === 0 ? 2500 : 300)}`
       const path = `${space.prefix}/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations`

@@ -263,7 +263,7 @@ export const writes: readonly Attack[] = [
     does: 'Secrets with DSA keys of 12,000 to 400,000 bits, whose public half is to be computed',
     run: async ({ alice, space, size }) => {
       const path = `${space.prefix}/api/v1/namespaces/default/secrets`
-      const { certPem } = issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
+      const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
       for (const bits of [12_000, 100_000, 400_000].slice(0, size(3, 2))) {
         const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(dsaKeyPem(bits)) }
         const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `s-${bits}` } }

@@ -33,8 +33,8 @@ interface HostFake {
 async function startHost(t: Test): Promise<HostFake> {
   const objects = new Map<string, Object>()
   const deleted: string[] = []
-  const ca = issueCa({ commonName: 'orrery', nowMs: Date.now(), days: 2 })
-  const { certPem: cert, keyPem: key } = issueServing({
+  const ca = await issueCa({ commonName: 'orrery', nowMs: Date.now(), days: 2 })
+  const { certPem: cert, keyPem: key } = await issueServing({
     ca,
     dnsNames: [],
     ips: ['127.0.0.1'],

@@ -15,7 +15,7 @@ t.test('a start loads neither undici nor libraries for rare requests', async t =
     const files = Object.keys(createRequire(import.meta.url).cache)
     console.log(JSON.stringify({
       undici: process.moduleLoadList.some(name => name.includes('undici')),
-      rare: ['yaml', 'ajv', 'fast-json-stringify-compiler', 'client-node'].filter(
+      rare: ['yaml', 'ajv', 'fast-json-stringify-compiler', '@peculiar', 'client-node'].filter(
         name => files.some(file => file.includes('/node_modules/' + name + '/')),
       ),
     }))`

@@ -216,10 +216,10 @@ t.test('home it does not say that it leaves home, and an empty path is none', as
 t.test('a kubeconfig that is old, or of another server, is named as the reason', async t => {
   const text = readFileSync(server.kubeconfigPath, 'utf8')
   const { issueCa, issueClient } = await import('../../../src/apiserver/pki/issue.ts')
-  const other = issueCa({ commonName: 'another', nowMs: Date.now(), days: 1 })
+  const other = await issueCa({ commonName: 'another', nowMs: Date.now(), days: 1 })
   const person = { commonName: 'somebody', organizations: ['system:masters'], days: 1 }
-  const foreign = issueClient({ ca: other, ...person, nowMs: Date.now() })
-  const ended = issueClient({ ca: other, ...person, nowMs: Date.UTC(2020, 0, 1) })
+  const foreign = await issueClient({ ca: other, ...person, nowMs: Date.now() })
+  const ended = await issueClient({ ca: other, ...person, nowMs: Date.UTC(2020, 0, 1) })
   const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
   const given = (field: string, pem: string) => (from: string) =>
     from.replace(new RegExp(`${field}-data: *\\S+`), `${field}-data: ${base64(pem)}`)

@@ -23,8 +23,8 @@ async function portOf(t: Test, server: Server): Promise<number> {
 /** An authority, and what a server of it proves itself with. */
 async function authority() {
   const lifetime = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ ...lifetime, commonName: 'test' })
-  const { certPem: cert, keyPem: key } = issueServing({
+  const ca = await issueCa({ ...lifetime, commonName: 'test' })
+  const { certPem: cert, keyPem: key } = await issueServing({
     ...lifetime,
     ca,
     dnsNames: ['localhost'],

@@ -11,8 +11,8 @@ import { HttpTransport } from '../../../src/client/http/transport.ts'
 import { FakeClock, until } from '../support/fakeClock.ts'
 
 const lifetime = { nowMs: Date.now(), days: 1 }
-const ca = issueCa({ ...lifetime, commonName: 'test' })
-const { certPem: cert, keyPem: key } = issueServing({
+const ca = await issueCa({ ...lifetime, commonName: 'test' })
+const { certPem: cert, keyPem: key } = await issueServing({
   ...lifetime,
   ca,
   dnsNames: ['localhost'],
@@ -308,8 +308,8 @@ t.test('a request that is not answered fails in its time', async t => {
 
 t.test('a new authority counts for the next connection, and the former one takes nothing new', async t => {
   const { server, port, sessions } = await serverOf(t)
-  const other = issueCa({ ...lifetime, commonName: 'other' })
-  const serving = issueServing({ ...lifetime, ca: other, dnsNames: [], ips: ['127.0.0.1'] })
+  const other = await issueCa({ ...lifetime, commonName: 'other' })
+  const serving = await issueServing({ ...lifetime, ca: other, dnsNames: [], ips: ['127.0.0.1'] })
   let tls: TlsMaterial = { caPem: ca.certPem }
   const client = clientOf(t, port, { tls: () => tls })
   const watch = watching(client)

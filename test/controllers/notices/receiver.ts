@@ -67,8 +67,8 @@ export class Receiver {
 
 export async function startReceiver(t: Test): Promise<Receiver> {
   const life = { nowMs: Date.now(), days: 1 }
-  const ca = issueCa({ ...life, commonName: 'receivers' })
-  const credential = issueServing({ ...life, ca, dnsNames: ['localhost'], ips: ['127.0.0.1'] })
+  const ca = await issueCa({ ...life, commonName: 'receivers' })
+  const credential = await issueServing({ ...life, ca, dnsNames: ['localhost'], ips: ['127.0.0.1'] })
   const server = createServer({ cert: credential.certPem, key: credential.keyPem }, (request, response) => {
     const parts: Buffer[] = []
     const { url: path = '/', headers } = request

@@ -37,7 +37,7 @@ export class BehindHost {
 
   /** The host runs, and the server is to be started. @param flags of its start, by the port for the front proxy */
   static async start(t: Test, dir: string, flags: (port: number) => readonly string[]): Promise<BehindHost> {
-    const cluster = await RealCluster.start(t, join(dir, 'host'), frontProxyFlags(dir))
+    const cluster = await RealCluster.start(t, join(dir, 'host'), await frontProxyFlags(dir))
     writeFileSync(join(dir, 'orrery.kubeconfig'), cluster.kubeconfigOf('orrery'))
     const port = await freePort()
     return new BehindHost(t, dir, { cluster, port, center: new Center(t, join(dir, '.orrery'), flags(port)) })
@@ -99,7 +99,7 @@ export class BehindHost {
   /** Another authority vouches for another certificate of the front proxy from now on; the host knows both authorities. */
   async rotate(): Promise<void> {
     await this.cluster.stop()
-    frontProxyFlags(this.dir, 'front proxies, the next')
+    await frontProxyFlags(this.dir, 'front proxies, the next')
     await this.cluster.restart()
   }
 }

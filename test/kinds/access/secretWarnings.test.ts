@@ -7,7 +7,7 @@ import { tlsWarnings } from '../../../src/kinds/access/secretWarnings.ts'
 import { dsaKeyPem } from '../../support/dsaKey.ts'
 
 const MISMATCH = ['tls: private key does not match public key']
-const { certPem, keyPem } = issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
+const { certPem, keyPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
 const warnings = (key: string, certificate = certPem): string[] => {
   const data = Object.fromEntries(
     Object.entries({ 'tls.crt': certificate, 'tls.key': key }).map(([name, text]) => [name, btoa(text)]),

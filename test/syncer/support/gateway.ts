@@ -31,8 +31,8 @@ export class Gateway {
   static async before(t: Ends, cluster: string, path: string): Promise<Gateway> {
     const gateway = new Gateway()
     const lifetime = { nowMs: Date.now(), days: 1 }
-    const ca = issueCa({ ...lifetime, commonName: 'gateway' })
-    const { certPem, keyPem } = issueServing({ ...lifetime, ca, dnsNames: ['localhost'], ips: ['127.0.0.1'] })
+    const ca = await issueCa({ ...lifetime, commonName: 'gateway' })
+    const { certPem, keyPem } = await issueServing({ ...lifetime, ca, dnsNames: ['localhost'], ips: ['127.0.0.1'] })
     const server = http2.createSecureServer({ cert: certPem, key: keyPem })
     const { options, base } = await loadKubeconfig(cluster)
     const { caPem, certPem: cert, keyPem: key, insecure, token } = options

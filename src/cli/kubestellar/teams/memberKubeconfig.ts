@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { objects, str } from '../../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import { CLIENT_SIGNER } from '../../../apiserver/auth/certificateSigner.ts'
-import { requestClient } from '../../../apiserver/pki/issue.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import { writePrivateFile } from '../../../program/replacedFiles.ts'
@@ -106,7 +105,9 @@ function certificateMaker(options: MemberOptions): (order: CredentialOrder) => P
       { space: path, verb: 'approve', resource: SIGNERS, name: CLIENT_SIGNER },
     ])
     const groups = options.group ?? (await memberGroups(space))
-    const { requestPem, keyPem } = requestClient({ commonName: user, organizations: groups })
+    // its libraries take longer to load than other commands run
+    const { requestClient } = await import('../../../apiserver/pki/issue.ts')
+    const { requestPem, keyPem } = await requestClient({ commonName: user, organizations: groups })
     const certificate = await signed(space, { requestPem, expirationSeconds, timeoutSeconds })
     const base64 = (text: string): string => Buffer.from(text).toString('base64')
     const until = new Date(Date.now() + expirationSeconds * 1000).toISOString().slice(0, 16)

@@ -51,7 +51,7 @@ t.test('a server writes them into another cluster, for outside and for inside', 
 
 const CA = await (async () => {
   const { issueCa } = await import('../../../../src/apiserver/pki/issue.ts')
-  return issueCa({ commonName: 'ca', nowMs: Date.now(), days: 2 }).certPem
+  return (await issueCa({ commonName: 'ca', nowMs: Date.now(), days: 2 })).certPem
 })()
 
 /** A cluster with given answers, and a clock that is moved by hand. */
