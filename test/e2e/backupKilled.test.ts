@@ -18,7 +18,7 @@ const rounds = Number(process.env.BACKUP_ROUNDS ?? 2)
 /** Objects that are written in turn; every other one lies in another space. */
 const SLOTS = 40
 /** Objects that make an archive last for a while. */
-const BULK = 500
+const BULK = 2000
 const BULK_BYTES = 5000
 /** Writes until the kill, from the first word of the archive on and from the start of the program on. */
 const [MOST_WRITES, MOST_WRITES_FROM_START] = [40, 400]
