@@ -1,10 +1,10 @@
 /** docs/reference/metrics.md: the metrics of server and syncer, as the parts that measure them describe them. */
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { Distribution } from '../../src/apimachinery/distribution.ts'
 import { flowMetrics } from '../../src/apiserver/flowcontrol/flowMetrics.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from '../../src/apiserver/http/requestMetrics.ts'
 import { CarryBoard } from '../../src/apiserver/metrics/carryMetrics.ts'
 import type { Metric } from '../../src/apiserver/metrics/metric.ts'
-import { processMetrics } from '../../src/apiserver/metrics/processMetrics.ts'
 import { storeMetrics, writerMetrics } from '../../src/apiserver/metrics/storeMetrics.ts'
 import { budgetMetrics } from '../../src/apiserver/spaces/budgetMetrics.ts'
 import { threadMetrics } from '../../src/apiserver/threads/threadFigures.ts'
@@ -24,7 +24,10 @@ export const SERVER_METRICS: readonly Metric[] = [
   ...flowMetrics({ schemas: [], levels: new Set(), fairFraction: 0 }),
 ]
 
-export function metricsPage(): string {
+export async function metricsPage(): Promise<string> {
+  const process = new Registry()
+  collectDefaultMetrics({ register: process })
+  const ofProcess = await process.getMetricsAsJSON()
   return page(
     '# Metrics',
     'A reference for operators, which `npm run pages` writes. Alerts and dashboards are in [watch.md](../watch.md#alerts-and-dashboards).',
@@ -36,7 +39,10 @@ export function metricsPage(): string {
     metricTable(SYNCER_METRICS),
     '## Process',
     "At the server's `/metrics`, about its own process.",
-    metricTable(processMetrics()),
+    table(
+      ['metric', 'type', 'meaning'],
+      ofProcess.map(({ name, type, help }) => [`\`${name}\``, String(type), cell(help)]),
+    ),
   )
 }
 

@@ -18,7 +18,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ...commandPages(commandTree()),
     ...Array.from(kinds, ([file, text]) => [`kinds/${file}`, text] as const),
     ['limits.md', limitsPage()],
-    ['metrics.md', metricsPage()],
+    ['metrics.md', await metricsPage()],
     ['annotations.md', keysPage()],
     ['states.md', statesPage()],
     ['served.md', servedPage()],

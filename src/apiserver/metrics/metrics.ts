@@ -2,15 +2,24 @@
  * Metrics of a server, for Prometheus: one list, to which each part of the server brings its own.
  * @see https://kubernetes.io/docs/reference/instrumentation/metrics/
  */
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { type Metric, metricText } from './metric.ts'
 import { sumMetrics } from './metricSums.ts'
-import { processMetrics } from './processMetrics.ts'
 
-/** @see https://prometheus.io/docs/instrumenting/exposition_formats/#basic-info */
-const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+let ofProcess: Registry | undefined
+
+/** One for all servers of a process: each would observe the loop and the garbage collections once more, for ever. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess })
+  }
+  return ofProcess
+}
 
 export class Metrics {
-  readonly #metrics: Metric[] = [...processMetrics()]
+  readonly #process = processRegistry()
+  readonly #metrics: Metric[] = []
   #others: (() => Promise<readonly string[]>) | undefined
 
   constructor(metrics: readonly Metric[]) {
@@ -35,7 +44,10 @@ export class Metrics {
   async render(): Promise<{ contentType: string; body: string }> {
     const own = this.renderOwn()
     const summed = this.#others === undefined ? own : sumMetrics([own, ...(await this.#others())])
-    return { contentType: CONTENT_TYPE, body: `${this.#text(metric => !metric.isOfThreads)}${summed}` }
+    return {
+      contentType: this.#process.contentType,
+      body: `${await this.#process.metrics()}${this.#text(metric => !metric.isOfThreads)}${summed}`,
+    }
   }
 
   #text(shows: (metric: Metric) => boolean): string {
