@@ -136,10 +136,13 @@ export async function issueSpaceClient(request: SpaceClientRequest): Promise<str
   ])
 }
 
-/** Values with their type: a plain one would be read as escaped text, so that `x "y"` became `y`. */
+/**
+ * Values with their type: a plain one would be read as escaped text, so that `x "y"` became `y`. Go compares names byte for byte, so an
+ * authority that is renewed keeps the type that its name always had.
+ */
 function nameOf({ commonName, organizations }: Subject): Name {
-  const part = (type: string, utf8String: string) => ({ [type]: [{ utf8String }] })
-  return new Name([...organizations.map(each => part('O', each)), part('CN', commonName)])
+  const typed = (value: string) => (Name.isPrintableString(value) ? { printableString: value } : { utf8String: value })
+  return new Name([...organizations.map(each => ({ O: [typed(each)] })), { CN: [typed(commonName)] }])
 }
 
 async function issueLeaf(

@@ -14,3 +14,9 @@ t.test('names are written as they are, whatever has a meaning where names are sh
   t.ok(read.checkIssued(new X509Certificate(ca.certPem)))
   t.strictSame({ ...new X509Certificate(ca.certPem).toLegacyObject().subject }, { CN: 'the "ü" authority' })
 })
+
+t.test('a renewed authority has the name of all versions, byte for byte: clients in Go compare bytes', async t => {
+  const { certPem } = await issueCa({ commonName: 'orrery-ca', nowMs, days: 20 })
+  const printable = Buffer.from('\x13\x09orrery-ca', 'latin1')
+  t.ok(new X509Certificate(certPem).raw.includes(printable))
+})
