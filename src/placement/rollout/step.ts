@@ -15,7 +15,7 @@ import { openWindow, windowText } from './windows.ts'
 
 /**
  * Content of a cluster's own revision there; `unknown`: not processed yet. An altered, refused or degraded object has failed.
- * `paused`: nothing but a pause keeps an object from it.
+ * `paused`: all objects but paused ones are healthy, and nobody knows whether those are as the revision has them.
  */
 export type ContentState = 'unknown' | 'progressing' | 'paused' | 'healthy' | 'failed'
 

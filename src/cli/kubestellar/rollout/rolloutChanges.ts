@@ -57,7 +57,10 @@ export const expedite: Change = async (options, terminal, placement) =>
     const left = num(rollout.status, 'total') - num(rollout.status, 'done')
     const what = `This gives revision ${revisionOf(rollout)} to ${left} more clusters at once, past all stages.`
     await confirm(what, options, terminal)
-    const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, () => ({ urgent: true }))
+    const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, one => {
+      checkRuns(one)
+      return { urgent: true }
+    })
     return reported(terminal, PLACEMENT_ROLLOUTS, written, 'expedited')
   })
 
@@ -102,8 +105,11 @@ async function setPaused(options: ChangeOptions, terminal: Terminal, placement: 
     const word = paused ? 'paused' : 'resumed'
     if ((at(rollout.spec, 'paused') === true) === paused)
       return reported(terminal, PLACEMENT_ROLLOUTS, rollout, paused ? 'already paused' : 'is not paused')
-    if (paused) checkRuns(rollout)
-    const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, () => ({ paused: paused || null }))
+    const written = await patch(space, PLACEMENT_ROLLOUTS, rollout, one => {
+      // one that a newer rollout superseded meanwhile holds nothing
+      if (paused) checkRuns(one)
+      return { paused: paused || null }
+    })
     return reported(terminal, PLACEMENT_ROLLOUTS, written, word)
   })
 }

@@ -3,6 +3,7 @@
  * that another run finds each cluster's revision.
  */
 import { record } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -12,7 +13,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Tasks } from '../join/tasks.ts'
 import type { ClusterContent, ClusterQuestion } from './clusterContent.ts'
 import type { ClusterPresence } from './clusterPresence.ts'
-import type { RevisionStore } from './revisionStore.ts'
+import type { PlacementId, RevisionStore } from './revisionStore.ts'
 import { isOpen, type Rollout, rolloutOf, statusOf } from './rollout.ts'
 import { looksAt, type SeenCluster, type Sight, seenCluster, stepOf, steppedRollout } from './rolloutStatus.ts'
 import type { StagedPlacement } from './stagedPlacement.ts'
@@ -50,16 +51,13 @@ export class RolloutRunner {
     const { store, clock, join } = this.#deps
     const { id, rollout: before, finished, written, rows } = placement
     const at = timestamp(new Date(clock.now()))
-    let pause: Record<string, unknown> = {}
-    if (before && before.state !== 'Done' && before.state !== 'RolledBack') {
-      if (revision > before.revision) pause = await this.#pauseOf(placement, before)
-      const message = `revision ${revision} takes its place`
-      const superseded = { state: 'Superseded', reason: 'NewerRevision', message, finishedAt: at }
-      await store.writeStatus(id, before.revision, superseded)
-    }
+    const ended = before && (await this.#end(id, before, revision))
+    const { paused, pausedBy } = record(ended, 'spec')
     const run = placement.lastRun + 1
     // an edit that comes just then has its stages
     const isWayBack = before?.state === 'RolledBack' && before.from === revision
+    // somebody's way back ends a pause, and nothing else but a resumption does
+    const isPaused = paused === true && (isWayBack || revision > (before?.revision ?? 0))
     placement.rolledBack.delete(revision)
     // nobody waits for an approval or a window on the way back to what has passed them
     const isReturn = revision < (before?.revision ?? 0) && placement.approved.has(revision)
@@ -76,7 +74,7 @@ export class RolloutRunner {
       at,
       ...(written !== undefined && { strategy: isGated ? written : withoutGates(written) }),
       ...(isWayBack && { urgent: true }),
-      ...pause,
+      ...(isPaused && { paused, pausedBy }),
     }
     const object = await store.beginRollout(id, spec)
     placement.writtenRevision = Number(object.metadata.resourceVersion)
@@ -94,10 +92,13 @@ export class RolloutRunner {
     placement.rollout = rollout
   }
 
-  /** Fields of a rollout that is paused: the pause goes on with newer edits. */
-  async #pauseOf({ id }: StagedPlacement, { revision }: Rollout): Promise<Record<string, unknown>> {
-    const spec = record(await this.#deps.store.rollout(id, revision), 'spec')
-    return spec.paused === true ? { paused: true, pausedBy: spec.pausedBy } : {}
+  /** Ends a rollout, unless it is over. @returns it as it is stored then: whoever pauses it later finds it ended */
+  async #end(id: PlacementId, { state, revision }: Rollout, next: number): Promise<KubeObject | undefined> {
+    const { store, clock } = this.#deps
+    if (state === 'Done' || state === 'RolledBack') return await store.rollout(id, revision)
+    const message = `revision ${next} takes its place`
+    const finishedAt = timestamp(new Date(clock.now()))
+    return await store.writeStatus(id, revision, { state: 'Superseded', reason: 'NewerRevision', message, finishedAt })
   }
 
   /** Takes in what people wrote. */

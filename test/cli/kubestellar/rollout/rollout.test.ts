@@ -230,6 +230,13 @@ t.test('hurrying is confirmed', async t => {
   t.equal(await kubectlKubestellar(args, terminal), 1)
   t.match(asked, [/This gives revision 1 to 1 more clusters at once, past all stages\. Go on\?/])
   t.notHas(await specOf(PLACEMENT_ROLLOUTS, 'api.1'), { urgent: true })
+  const late = async () => {
+    await report('api', 1, 'Superseded')
+    return 'y'
+  }
+  t.equal(await kubectlKubestellar(args, { ...terminal, ask: late }), 1, 'it ends amid the question')
+  t.notHas(await specOf(PLACEMENT_ROLLOUTS, 'api.1'), { urgent: true })
+  await report('api', 1, 'Running')
   t.match(await ks('expedite api'), { code: 0, out: [/api\.1 expedited/] })
   t.match(await specOf(PLACEMENT_ROLLOUTS, 'api.1'), { urgent: true, urgentBy: { by: /\w/ } })
 })

@@ -104,6 +104,7 @@ t.test('edits that come while a placement becomes staged are in its revision, as
           })
         rows.commit(revision, { by: '', at: '', objects })
       },
+      rollout: async () => undefined,
       beginRollout: async (...[, spec]: Parameters<RevisionStore['beginRollout']>) => {
         begun.push(spec.revision)
         return { apiVersion: 'v1', kind: 'PlacementRollout', metadata: { resourceVersion: '1' }, spec }

@@ -105,6 +105,40 @@ t.test('a pause goes on with a newer edit, with who paused it, and an undo passe
   t.not(states(3).rollout, 'Paused', 'a way back ends the pause')
 })
 
+t.test('a pause outlasts the end of its rollout: the next edit waits, too', async t => {
+  const { wds, edit, pass, report, held, states, rollout } = await rolledOut(t, { type: 'Progressive' })
+  await edit('page', '2')
+  await pass(3000)
+  const pausedBy = { by: 'alice', at: '2026-01-01T00:00:00Z' }
+  await wds.patch(PLACEMENT_ROLLOUTS, { name: 'ep.2' }, 'merge', { spec: { paused: true, pausedBy } })
+  await report('florin')
+  await report('guilder')
+  await pass(3000)
+  t.equal(states(2).rollout, 'Done', 'clusters that have begun go on')
+  await edit('page', '3')
+  await pass(60_000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+  t.equal(states(3).rollout, 'Paused')
+  t.match(rollout(3)?.spec, { paused: true, pausedBy })
+})
+
+t.test('a pause outlasts a rollout that goes back by itself', async t => {
+  const { wds, edit, pass, report, held, states } = await rolledOut(t, { ...WITH_DEADLINE, onFailure: 'Rollback' })
+  await edit('page', 'bad')
+  await pass(3000)
+  await wds.patch(PLACEMENT_ROLLOUTS, { name: 'ep.2' }, 'merge', { spec: { paused: true } })
+  await report('florin', ['page'])
+  await pass(1000)
+  await report('florin')
+  await report('guilder')
+  await pass(1000)
+  t.same([states(2).rollout, states(1).rollout], ['RolledBack', 'Done'])
+  await edit('page', '3')
+  await pass(5000)
+  t.same([held('florin'), held('guilder')], ['1', '1'])
+  t.equal(states(3).rollout, 'Paused')
+})
+
 t.test('a way back has the strategy of now, and waits for no approval', async t => {
   const decisionGroups = [{ groupName: 'all', locationSelector: {} }]
   const { wds, edit, pass, rollout } = await rolledOut(t, { ...ONE_BY_ONE, decisionGroups })
