@@ -1,9 +1,11 @@
 /**
- * `kill -9` of a server, or of `orrery backup`, while an archive is written and a client writes. An archive that is there restores to a state
- * that existed. BACKUP_ROUNDS sets the number of backups (default 2).
+ * `kill -9` of a server or of `orrery backup` amid an archive, and at its end, while a client writes. An archive that is there restores to a
+ * state that existed. BACKUP_ROUNDS sets the number of backups (default 3: each kill once).
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
@@ -14,14 +16,17 @@ import { temporaryDir } from '../support/server.ts'
 import { Program } from '../syncer/support/processes.ts'
 import { isCutOff, ServerProcess } from './support/serverProcess.ts'
 
-const rounds = Number(process.env.BACKUP_ROUNDS ?? 2)
+const rounds = Number(process.env.BACKUP_ROUNDS ?? 3)
 /** Objects that are written in turn; every other one lies in another space. */
 const SLOTS = 40
-/** Objects that make an archive last for a while. */
-const BULK = 2000
-const BULK_BYTES = 5000
-/** Writes until the kill, from the first word of the archive on and from the start of the program on. */
-const [MOST_WRITES, MOST_WRITES_FROM_START] = [40, 400]
+/** More objects than the server reads from its store at a time. */
+const BULK = 600
+/** One of so many is large: the archive is longer than what sockets take, so that the server, too, is amid it. */
+const [LARGE_ONE_OF, LARGE_BYTES] = [49, 500_000]
+/** Bytes of the answer that pass before the gate holds it: more than its header has. */
+const [LEAST_PASSED, MOST_PASSED] = [100_000, 600_000]
+/** Writes from the start of the backup on, and as many until the kill. */
+const MOST_WRITES = 40
 
 const collection = (slot: number): string =>
   `${slot % 2 === 0 ? '' : '/clusters/root:wmw1'}/api/v1/namespaces/default/configmaps`
@@ -65,6 +70,59 @@ class Writer {
   }
 }
 
+/** A way to the server that holds back the rest of a long answer until it is opened or cut. */
+class Gate {
+  /** Resolves when something is held back. */
+  readonly held = Promise.withResolvers<void>()
+  readonly #server = createServer(near => {
+    const far = connect(this.#port, '127.0.0.1')
+    const cut = (): void => {
+      near.destroy()
+      far.destroy()
+    }
+    for (const end of [near, far]) end.on('error', cut).on('close', cut)
+    near.pipe(far)
+    let left = this.#passes
+    far.on('data', async (piece: Buffer) => {
+      near.write(piece.subarray(0, left))
+      const rest = piece.subarray(left)
+      left -= piece.length - rest.length
+      if (rest.length === 0) return
+      far.pause()
+      this.held.resolve()
+      if (!(await this.#ended.promise)) return cut()
+      left = Number.POSITIVE_INFINITY
+      near.write(rest)
+      far.resume()
+    })
+  })
+  readonly #ended = Promise.withResolvers<boolean>()
+  readonly #port: number
+  readonly #passes: number
+
+  constructor(port: number, passes: number) {
+    this.#port = port
+    this.#passes = passes
+  }
+
+  /** Resolves to its port. */
+  async start(t: Test): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    t.teardown(() => void this.#server.close())
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  open(): void {
+    this.#ended.resolve(true)
+  }
+
+  /** As the end of the server: the socket that waits here does not notice it. */
+  cut(): void {
+    this.#ended.resolve(false)
+  }
+}
+
 /** The numbers in the slots of a store. */
 async function slotsIn(dataDir: string): Promise<Map<string, number>> {
   const store = await openLevelStore({ path: join(dataDir, 'store') })
@@ -104,43 +162,57 @@ t.test('an archive that is there restores to a state that existed', async t => {
         await writer.server.ask(
           'POST',
           collection(i),
-          configMap(`bulk-${i}`, { text: randomBytes(BULK_BYTES).toString('hex') }),
+          configMap(`bulk-${i}`, { text: randomBytes(i % LARGE_ONE_OF === 0 ? LARGE_BYTES : 1).toString('hex') }),
         )
     }),
   )
   await writer.write(SLOTS)
-  let whole = 0
+  const kubeconfig = join(dir, 'kubeconfig')
 
-  const round = async (t: Test, number: number): Promise<void> => {
-    const killed = (['server', 'backup'] as const)[number % 2]!
+  const round = async (t: Test, killed: 'server' | 'backup', isWhole: boolean): Promise<void> => {
     const archive = join(archives, 'one.orrery')
+    const text = readFileSync(join(dataDir, 'admin.kubeconfig'), 'utf8')
+    const [, port = ''] = /https:\/\/127\.0\.0\.1:(\d+)/.exec(text)!
+    const gate = new Gate(Number(port), LEAST_PASSED + random.number(MOST_PASSED - LEAST_PASSED))
+    writeFileSync(kubeconfig, text.replaceAll(`:${port}`, `:${await gate.start(t)}`))
     const before = writer.acknowledged
-    const kubeconfig = join(dataDir, 'admin.kubeconfig')
     const backup = Program.orrery(t, ['backup', archive, '--kubeconfig', kubeconfig])
-    // some at the first word of the archive, some at any moment
-    const isBegun = number % 4 < 2
-    if (isBegun) await Promise.race([backup.said('objects as of revision'), backup.exited()])
-    await writer.write(1 + random.number(isBegun ? MOST_WRITES : MOST_WRITES_FROM_START))
-    if (killed === 'server') await writer.server.kill()
-    if (killed === 'backup') await backup.end('SIGKILL')
-    const code = await backup.exited()
+    const writing = writer.write(1 + random.number(MOST_WRITES))
+    await backup.said('objects as of revision')
     const after = writer.sent
-    t.ok(code !== 0 || existsSync(archive), 'an archive that was reported is there')
+    await gate.held.promise
+    await writing
+    await writer.write(1 + random.number(MOST_WRITES))
+    if (isWhole) {
+      gate.open()
+      await backup.said('wrote ')
+    }
+    if (killed === 'server') await writer.server.kill()
+    else await backup.end('SIGKILL')
+    gate.cut()
+    const code = await backup.exited()
     if (killed === 'server') writer.server = await start()
-    if (killed !== 'backup')
-      t.strictSame(readdirSync(archives), existsSync(archive) ? ['one.orrery'] : [], 'and no part of one')
-    if (existsSync(archive)) {
-      whole++
+    const left = readdirSync(archives)
+    if (isWhole) {
+      t.strictSame(left, ['one.orrery'])
       t.match(await run('backup', 'verify', archive), { code: 0 })
       t.match(await run('restore', archive, '--data-dir', restored, '--without-keys'), { code: 0 })
       const slots = await slotsIn(restored)
       const last = Math.max(...slots.values())
       t.ok(last >= before && last <= after, `${before} <= ${last} <= ${after}`)
       t.strictSame(sorted(slots), sorted(slotsAt(last)), 'a state between two writes')
-    }
+    } else if (killed === 'server') t.strictSame([code, left], [1, []], 'no part of one')
+    else t.match(left, [/^one\.orrery\.\w+\.partial$/], 'what there is says that it is none')
     for (const folder of [archives, restored]) rmSync(folder, { recursive: true, force: true })
     mkdirSync(archives)
   }
-  for (let number = 0; number < rounds; number++) await t.test(`backup ${number + 1}`, t => round(t, number))
-  t.comment(`${whole} of ${rounds} archives were whole`)
+  const kills = [
+    ['the server is killed amid an archive', 'server', false],
+    ['the backup is killed amid an archive', 'backup', false],
+    ['the backup is killed at the end of an archive', 'backup', true],
+  ] as const
+  for (let number = 0; number < rounds; number++) {
+    const [name, killed, isWhole] = kills[number % kills.length]!
+    await t.test(`${number + 1}: ${name}`, t => round(t, killed, isWhole))
+  }
 })
