@@ -106,8 +106,13 @@ export const SHOWN_CHARACTERS = 4096
 
 function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  if (typeof value === 'string') return cut(value, quotedAsGo)
+  if (typeof value === 'string') return shownText(value)
   return typeof value === 'object' ? cut(JSON.stringify(value), escapedAsGo) : String(value)
+}
+
+/** The text in quotes; of a long one its beginning. */
+export function shownText(text: string): string {
+  return cut(text, quotedAsGo)
 }
 
 function cut(text: string, format: (text: string) => string): string {

@@ -73,7 +73,6 @@ export class Picture {
   }
 
   /** Through all points, with a head at the last one. */
-  /** Along these points. */
   arrow(...points: readonly Point[]): this {
     const path = points.map(point => point.join(' ')).join(' L ')
     this.#parts.push(`<path class="arrow" d="M ${path}" marker-end="url(#head)"/>`)

@@ -2,16 +2,17 @@
  * Why Go's net/url does not parse a text; upstream's messages quote it.
  * @see https://pkg.go.dev/net/url#Parse
  */
+import { shownText } from '../fieldErrors.ts'
 import { quotedAsGo } from './goPrint.ts'
 
-/** Characters that stand in a host name without being escaped. */
-const HOST_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/u
+/** A character that no host name has unescaped. */
+const NO_HOST_CHARACTER = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/u
 const USER_CHARACTERS = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/
 
 /** `parse "…": …`, or `undefined` when the text is a URL. */
 export function urlError(text: string): string | undefined {
   const why = errorOf(text)
-  return why === undefined ? undefined : `parse ${quotedAsGo(text)}: ${why}`
+  return why === undefined ? undefined : `parse ${shownText(text)}: ${why}`
 }
 
 function errorOf(text: string): string | undefined {
@@ -41,13 +42,13 @@ function authorityError(authority: string): string | undefined {
   const colon = host.lastIndexOf(':')
   const wrongPort = colon < 0 ? undefined : portError(host.slice(colon))
   if (wrongPort !== undefined) return wrongPort
-  const bad = [...host].find(character => !HOST_CHARACTER.test(character))
-  if (bad !== undefined) return `invalid character ${quotedAsGo(bad)} in host name`
+  const bad = NO_HOST_CHARACTER.exec(host)
+  if (bad !== null) return `invalid character ${quotedAsGo(bad[0])} in host name`
   return badEscape(host)
 }
 
 function portError(port: string): string | undefined {
-  return /^(:\d*)?$/.test(port) ? undefined : `invalid port ${quotedAsGo(port)} after host`
+  return /^(:\d*)?$/.test(port) ? undefined : `invalid port ${shownText(port)} after host`
 }
 
 function badEscape(text: string): string | undefined {
@@ -56,5 +57,9 @@ function badEscape(text: string): string | undefined {
 }
 
 function hasControl(text: string): boolean {
-  return [...text].some(character => character < ' ' || character === '\u007f')
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x20 || code === 0x7f) return true
+  }
+  return false
 }
