@@ -28,8 +28,9 @@ async function killedAfter(count: number, act: () => Promise<unknown>): Promise<
   await promise
   end()
   await center.kill()
-  await acting
+  // first: what waits for the dead server's news waits no more
   await center.disconnect()
+  await acting
   await center.start()
 }
 
@@ -58,20 +59,21 @@ t.test('killed while copies are made', async t => {
 
 t.test('killed while a placement moves and its content changes', async t => {
   const [a = '', b = ''] = mailboxes
-  await scene.replace('ep', scene.at('b'))
+  const plan = (): string | undefined => {
+    const placement = center.world.get(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep')
+    return placement && heldBy(placement)
+  }
   const edit = () =>
     Promise.all(NAMES.map(name => scene.wds.patch(MAPS, { namespace: 'app', name }, 'merge', { data: { v: '2' } })))
-  // so many do not go unasked
+  await scene.replace('ep', scene.at('b'))
+  // so many do not go unasked; edits alone would bring the kill before the removals begin
+  await center.world.until('the move to be held', () => plan() === undefined && 'it is not')
   await killedAfter(30, () => Promise.all([scene.confirmHeld('ep'), edit()]))
   // requests that the dying server refused are repeated
   await edit()
   await center.holds(b, ALL)
   // The rest is another plan, or several after each other; or it is too little for a confirmation.
   const left = (): number => center.mapsIn(a).length
-  const plan = (): string | undefined => {
-    const placement = center.world.get(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep')
-    return placement && heldBy(placement)
-  }
   for (let confirmed: string | undefined; left() > 0; ) {
     const isAsked = (): boolean => ![undefined, confirmed].includes(plan())
     await center.world.until('the rest to be held or gone', () => left() > 0 && !isAsked() && `${left()} are there`)

@@ -75,7 +75,10 @@ export class World {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves once `missing` answers nothing; `missing` says what is not yet as it should be. @throws Error with that */
+  /**
+   * Resolves once `missing` answers nothing; `missing` says what is not yet as it should be.
+   * @throws Error with that when patience or this world is over
+   */
   async until(what: string, missing: () => string | undefined | false): Promise<void> {
     let last = missing()
     if (!last) return
@@ -84,12 +87,18 @@ export class World {
       last = missing()
       if (!last) resolve()
     }
-    const timer = setTimeout(() => reject(new Error(`${what}: ${last}`)), PATIENCE_MS)
+    const giveUp = (): void => reject(new Error(`${what}: ${last}`))
+    const timer = setTimeout(giveUp, PATIENCE_MS)
+    const { signal } = this.#stop
+    // nothing comes any more
+    signal.addEventListener('abort', giveUp)
+    if (signal.aborted) giveUp()
     this.#waiters.add(check)
     try {
       await promise
     } finally {
       clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
       this.#waiters.delete(check)
     }
   }
