@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { buildImages } from '../../../tools/release/images.ts'
+import { LINKS } from '../../../tools/release/links.ts'
 import { lacking } from '../../support/aptPrograms.ts'
+
+const GZIP = Buffer.from([0x1f, 0x8b])
 
 interface Descriptor {
   digest: string
@@ -61,6 +64,16 @@ t.test('every digest is that of its blob, and every blob is named', async t => {
     t.strictSame(image.rootfs.diff_ids, found)
   }
   t.strictSame(readdirSync(join(folder, 'blobs/sha256')), [...named].sort(), 'nothing else is there')
+})
+
+t.test('the plugins are the program under other names', async t => {
+  t.testdir({ engine: 'an engine' })
+  const blobs = join(built(t, 'a'), 'blobs/sha256')
+  const layers = readdirSync(blobs)
+    .map(name => join(blobs, name))
+    .filter(path => readFileSync(path).subarray(0, 2).equals(GZIP))
+  const listed = layers.map(path => execFileSync('tar', ['-tvzf', path], { encoding: 'utf8' })).join('')
+  for (const name of LINKS) t.match(listed, ` usr/local/bin/${name} -> orrery\n`)
 })
 
 t.test('made again, it is the same bytes', async t => {

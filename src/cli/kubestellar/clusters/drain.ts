@@ -22,7 +22,6 @@ import { showUsers } from './usersCommand.ts'
 
 export interface DrainOptions extends InventoryOptions, ConfirmOptions {
   /** Seconds to wait until the cluster is empty. */
-  /** Seconds. */
   timeout: number
 }
 
