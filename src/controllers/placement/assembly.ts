@@ -299,6 +299,7 @@ export function assemble(deps: PlacementTranslatorDeps & { readonly signal: Abor
   const store = new RevisionStore(client)
   const content = {
     ...clusters,
+    pauses,
     health: (name: string) => knownMailbox(name)?.health,
     isLeaving: (name: string) => inventory.isLeaving(name),
   }

@@ -6,11 +6,13 @@ import type { ContentState } from '../../../placement/rollout/step.ts'
 import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
 import type { LeadContent } from '../join/leadContent.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
+import type { Pauses } from '../retention/pauses.ts'
 import { type SightedMailbox, SpaceCluster, type SpaceClusterDeps } from '../status/spaceCluster.ts'
 
 export interface ClusterContentDeps extends SpaceClusterDeps {
   health: (mailbox: string) => Pick<CopyHealth, 'of'> | undefined
   isLeaving: (mailbox: string) => boolean
+  pauses: Pick<Pauses, 'locationOf' | 'holdsCopy'>
 }
 
 export interface ClusterContent {
@@ -81,9 +83,8 @@ export function clusterContent(deps: ClusterContentDeps, question: ClusterQuesti
   const known = deps.mailbox(mailbox)
   const outcome = deps.outcome(known!.space)
   const cluster = new SpaceCluster(deps, space, mailbox)
-  let [found, message]: [ContentState, string] = holdsFormer(known!, question, deps)
-    ? ['unknown', 'objects that left the placement are still there']
-    : ['healthy', '']
+  let found = formerIn(known!, question, deps)
+  let message = found === 'healthy' ? '' : 'objects that left the placement are still there'
   for (const key of content.keys()) {
     // a grant keeps it out there, whatever the revision
     if (!deps.join.brings(space, mailbox, key)) continue
@@ -99,18 +100,21 @@ export function clusterContent(deps: ClusterContentDeps, question: ClusterQuesti
   return { content: found, isAway: false, message }
 }
 
-/** Whether the cluster may hold what the content has no more. */
-function holdsFormer(
+/** The state of what the content has no more; `healthy`: the cluster holds nothing of it. */
+function formerIn(
   known: SightedMailbox,
   { space, mailbox, content, former }: ClusterQuestion,
-  { join }: ClusterContentDeps,
-) {
+  { join, pauses }: ClusterContentDeps,
+): ContentState {
+  let found: ContentState = 'healthy'
   for (const key of former) {
     if (content.get(key)) continue
-    if (known.changes.hasDeparted(key)) return true
-    if (known.copies.has(key) && known.ownerOf(key) === space && !join.brings(space, mailbox, key)) return true
+    if (known.changes.hasDeparted(key)) return 'unknown'
+    if (!known.copies.has(key) || known.ownerOf(key) !== space || join.brings(space, mailbox, key)) continue
+    if (!pauses.holdsCopy(mailbox, key, space)) return 'unknown'
+    found = 'paused'
   }
-  return false
+  return found
 }
 
 function contentOf(

@@ -8,7 +8,7 @@ import {
   PLACEMENT_REVISIONS,
   PLACEMENT_ROLLOUTS,
 } from '../../../../src/placement/words/placement.ts'
-import { MAPS } from '../translatorWorld.ts'
+import { ALL_MAPS, MAPS } from '../translatorWorld.ts'
 import { ONE_BY_ONE, rolledOut, WITH_DEADLINE } from './rolloutWorld.ts'
 
 t.test('a rollout that fails goes back where the strategy says so, and stays there until the next edit', async t => {
@@ -294,4 +294,45 @@ t.test('an object that somebody paused fails no cluster by its deadline, and bri
   await report('guilder')
   await pass(3000)
   t.same([held('florin'), held('guilder')], ['2', '2'])
+})
+
+t.test('an object that somebody paused and nothing selects any more stays, and fails no cluster', async t => {
+  const { wds, pass, report, held, states } = await rolledOut(t, {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1, progressDeadline: '15s' },
+    onFailure: 'Rollback',
+  })
+  const metadata = { annotations: { 'edge.kubestellar.io/paused': 'true' } }
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'side' }, 'merge', { metadata })
+  const { downsync } = ALL_MAPS
+  const spec = { downsync: downsync.map(test => ({ ...test, objectNames: ['page'] })) }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec })
+  await pass(3000)
+  await report('florin')
+  await pass(20_000)
+  t.equal(held('florin', 'side'), '1')
+  t.match(states(2), { rollout: 'Stuck', florin: 'Stuck' })
+  await wds.patch(MAPS, { namespace: 'commonstuff', name: 'side' }, 'merge', { metadata: { annotations: null } })
+  for (const name of ['florin', 'guilder'] as const) {
+    await pass(3000)
+    await report(name)
+  }
+  await pass(3000)
+  t.match([states(2).rollout, held('florin', 'side')], ['Done', undefined])
+})
+
+t.test('what a paused EdgePlacement beside it keeps fails no cluster', async t => {
+  const { wds, place, pass, report, held, states } = await rolledOut(t, {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1, progressDeadline: '15s' },
+    onFailure: 'Rollback',
+  })
+  await place('beside', { downsync: [], paused: true }, 'florin', 'guilder')
+  const spec = { downsync: ALL_MAPS.downsync.map(test => ({ ...test, objectNames: ['page'] })) }
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec })
+  await pass(3000)
+  await report('florin')
+  await pass(20_000)
+  t.equal(held('florin', 'side'), '1')
+  t.match(states(2), { rollout: 'Stuck', florin: 'Stuck' })
 })
