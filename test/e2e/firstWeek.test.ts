@@ -81,15 +81,16 @@ t.test('the first week', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t 
   }
   const type = async (who: string, command: string, wanted: Wanted = {}): Promise<void> => {
     typed += 1
-    t.match(await run(who, command), { code: 0, ...wanted }, command)
+    const ran = await run(who, command)
+    t.match(ran, { code: 0, ...wanted }, `${command}\n${ran.out}\n${ran.err}`)
   }
-  /** Types it again until it has the answer. */
+  /** Types it again until it succeeds and has the answer. */
   const see = async (who: string, command: string, out: RegExp): Promise<void> => {
     typed += 1
     const signal = AbortSignal.timeout(PATIENCE_MS)
     let answer = await run(who, command)
-    while (!out.test(answer.out) && !signal.aborted) answer = await run(who, command)
-    t.match(answer, { out }, command)
+    while ((answer.code !== 0 || !out.test(answer.out)) && !signal.aborted) answer = await run(who, command)
+    t.match(answer, { code: 0, out }, command)
   }
   const day = (title: string): void => {
     t.comment(title)
@@ -168,7 +169,8 @@ t.test('the first week', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t 
   await type(mia, 'kubectl kubestellar why deploy/web -n shop', {
     out: /imw1\.florin +Applied.*imw1\.guilder +Applied/s,
   })
-  await type(mia, 'kubectl kubestellar status --exit-code', { out: /web/ })
+  // a status of a placement is written once a second
+  await see(mia, 'kubectl kubestellar status --exit-code', /web/)
   file('role.yaml', ROLE)
   await type(admin, 'kubectl ws root:shops\nkubectl apply -f role.yaml')
   await type(admin, 'kubectl kubestellar why role/till -n shop --space root:shops', {

@@ -113,7 +113,8 @@ t.test('what the page says to type about clusters does it', { skip: noKubectl(),
   t.match(credentials[0], /^SYNCTARGET .*\n.*florin +True .*\(in use\)/s)
   t.match(credentials[2], 'every credential of the syncer of florin is revoked; what its cluster holds stays there')
   await type('kubectl kubestellar syncer rotate florin --imw root:imw1 --kubeconfig-output florin-syncer.kubeconfig')
-  await syncers[1]!.said('the center answers again')
+  await wds.patch(MAPS, page, 'merge', { data: { x: '3' } })
+  await until(cluster, MAPS, page, is('data', { x: '3' }))
 
   const [keep = '', remove = '', force = '', annotate = '', ...rest] = commandsIn('## Take a cluster out')
   t.same(rest, [])

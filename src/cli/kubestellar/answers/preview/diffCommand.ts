@@ -4,6 +4,7 @@
  */
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { onConflict } from '../../../../client/onConflict.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { ANSWERS_VERSION, Footnotes, type Format, printAnswer, type TextOptions } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
@@ -17,7 +18,7 @@ import { Question } from '../why/whyFacts.ts'
 import { clusterTable, messageIn } from '../why/whyText.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
-import { askPreview, NoPreviews } from './previewCommand.ts'
+import { ATTEMPTS, askPreview, NoPreviews } from './previewCommand.ts'
 import { groupText } from './previewText.ts'
 
 interface DiffOptions extends AnswerOptions {
@@ -81,8 +82,10 @@ export async function diffCommand(options: DiffOptions, terminal: Terminal, ...a
         return await revisionDiff(scope, { revision, ...(output && { output }) }, args, terminal)
       }
       const question = await Question.of(scope, args, options.cluster)
-      const facts = await question.facts()
-      const answer = diffAnswer(facts, await centerOf(scope, facts, options), options.cluster)
+      const answer = await onConflict(ATTEMPTS, async () => {
+        const facts = await question.facts()
+        return diffAnswer(facts, await centerOf(scope, facts, options), options.cluster)
+      })
       const forms = { document: answer, names: () => namesApart(answer) }
       await printAnswer({ ...forms, text: shown => diffText(answer, shown) }, output, terminal)
       return diffExit(answer)

@@ -2,7 +2,6 @@
  * Objects that an apply of files would create, also where their Namespace or definition comes with the files. The dry run of kubectl sends
  * each object alone, and the server refuses those. They are previewed as written, beside their needs.
  */
-import { text } from 'node:stream/consumers'
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { str } from '../../../../apimachinery/fields.ts'
 import { type KubeObject, parseApiVersion } from '../../../../apimachinery/object.ts'
@@ -14,17 +13,18 @@ import type { Scope } from '../answerSession.ts'
 import { TROUBLE } from '../exitCodes.ts'
 import { applied, type FileOptions, fileFlags, whereTo, written } from '../kubectlApply.ts'
 
-/** @throws CommandError with kubectl's words */
-export async function firstApply(scope: Scope, options: FileOptions, terminal: Terminal): Promise<KubeObject[]> {
+/** `terminal.input` has what the file `-` stands for. @throws CommandError with kubectl's words */
+export async function firstApply(
+  scope: Scope,
+  options: FileOptions,
+  terminal: Terminal & { readonly input: string },
+): Promise<KubeObject[]> {
   const files = fileFlags(options)
-  // it is read twice
-  const input = terminal.input ?? (files.includes('-') ? await text(process.stdin) : '')
-  const reading = { ...terminal, input }
   // what cannot be read has its words from the apply
-  const found = await written(files, { ...reading, err: () => {} }).catch(() => [])
+  const found = await written(files, { ...terminal, err: () => {} }).catch(() => [])
   const coming = await comingWith(found, scope.space)
   const where = whereTo(scope, options)
-  if (coming.namespaces.size === 0 && coming.kinds.size === 0) return await applied([...files, ...where], reading)
+  if (coming.namespaces.size === 0 && coming.kinds.size === 0) return await applied([...files, ...where], terminal)
   const { here, later, second } = divided(found, coming, scope.namespace)
   const other = later.find(
     ({ metadata: { namespace } }) =>

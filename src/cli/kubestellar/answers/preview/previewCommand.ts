@@ -1,9 +1,11 @@
 /** `kubectl kubestellar preview`: what `kubectl apply` of files would change in which clusters. */
+import { text } from 'node:stream/consumers'
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { objects } from '../../../../apimachinery/fields.ts'
 import { messageOf } from '../../../../apimachinery/messageOf.ts'
 import { didYouMean } from '../../../../apimachinery/nearest.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
+import { onConflict } from '../../../../client/onConflict.ts'
 import {
   type LiveWish,
   MAX_PREVIEW_BYTES,
@@ -34,6 +36,9 @@ import { previewMarkdown } from './previewMarkdown.ts'
 import { previewText } from './previewText.ts'
 import { oneOfMany, questionsOf } from './questions.ts'
 
+/** Attempts at a preview of objects that change meanwhile, such as by a status. */
+export const ATTEMPTS = 5
+
 interface PreviewOptions extends FileOptions {
   maxDeletes?: number
   output?: Format
@@ -46,14 +51,19 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async scope => {
       const closed = await checkPlaces(scope, terminal)
-      const words: string[] = []
-      const collecting = { ...terminal, err: (text: string) => void words.push(text) }
-      const would = await firstApply(scope, options, collecting).catch(async (error: unknown) => {
-        for (const text of words) terminal.err(text)
-        // kubectl says nothing of rights where it finds no schemas
-        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, scope))
+      // each attempt reads it
+      const input = terminal.input ?? (options.filename?.includes('-') ? await text(process.stdin) : '')
+      let words: string[] = []
+      const answer = await onConflict(ATTEMPTS, async () => {
+        words = []
+        const collecting = { ...terminal, input, err: (line: string) => void words.push(line) }
+        const would = await firstApply(scope, options, collecting).catch(async (error: unknown) => {
+          for (const line of words) terminal.err(line)
+          // kubectl says nothing of rights where it finds no schemas
+          throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, scope))
+        })
+        return await askPreview(scope, would)
       })
-      const answer = await askPreview(scope, would)
       const format = options.output ?? 'text'
       for (const text of noted(words, answer, format)) terminal.err(text)
       await printPreview(answer, format, terminal)

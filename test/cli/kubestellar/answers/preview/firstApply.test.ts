@@ -1,6 +1,6 @@
 /** `preview` before the first apply: files that hold a Namespace or a definition, and objects of these. */
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -124,6 +124,23 @@ t.test('a first deployment is previewed whole', async t => {
     )
     const markdown = await preview(path, '-o', 'markdown')
     t.match(markdown, { err: '', out: /^- `HorizontalPodAutoscaler "web" scales/m })
+  })
+
+  await t.test('objects that change between the question to kubectl and that to the center', async t => {
+    await kubectl('apply', '-f', file(namespace, placement(), map('a', 'shop')))
+    const bin = join(dir, 'bin')
+    mkdirSync(bin)
+    const change = `kubectl --kubeconfig ${admin} --server ${url}/clusters/root:wmw1 annotate edgeplacement/shop a=b`
+    const script = `PATH="\${PATH#*:}"\nkubectl "$@" || exit\n[ "$1" != apply ] || [ -e ${bin}/changed ] || { : > ${bin}/changed; ${change} >&2; }\n`
+    writeFileSync(join(bin, 'kubectl'), `#!/bin/sh\n${script}`, { mode: 0o755 })
+    const { PATH } = process.env
+    process.env.PATH = `${bin}:${PATH}`
+    t.teardown(() => {
+      process.env.PATH = PATH
+    })
+    const told = await preview(file(placement([{ namespaces: ['shop'], resources: ['secrets'] }])))
+    t.match(told, { code: 1, out: /^configmaps "shop\/a" deleted/m })
+    t.ok(existsSync(join(bin, 'changed')))
   })
 
   await t.test('deletions are folded, and counted as the brake does', async t => {
