@@ -112,9 +112,12 @@ export class SpaceManager {
   }
 
   async #healed(key: Key): Promise<void> {
+    // none is left of a space that went
     const view = await this.#readableView(key)
-    if (view)
-      this.#deps.log.info({ space: view.id, workspace: key.name, parent: key.space }, 'a space is as wanted again')
+    this.#deps.log.info(
+      { ...(view && { space: view.id }), workspace: key.name, parent: key.space },
+      'a space is as wanted again',
+    )
   }
 
   /** `undefined` also where its text is the fault. */

@@ -220,6 +220,8 @@ t.test('a space that cannot be emptied at first goes in the end, and says so mea
   await w.eventually('gone', async () => (await w.get('going')) === undefined)
   t.equal(await w.store.count({ space: cluster }), 0)
   t.same(w.removed, [cluster])
+  await settle()
+  t.match(w.log.at(-1), { text: 'a space is as wanted again', fields: { workspace: 'going' } })
 })
 
 t.test('a Workspace that cannot be read is one line in the log, and its space is made when it can be', async t => {
