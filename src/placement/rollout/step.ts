@@ -376,7 +376,7 @@ const REPORTED: Readonly<Record<Progress, Reason & { readonly state: ClusterStat
   stuck: {
     state: 'Stuck',
     reason: 'NoProgress',
-    message: 'its content is not healthy for long: an object is paused there, or this rollout began without a deadline',
+    message: 'its content is not healthy for long: it is paused there, or this rollout began without a deadline',
   },
   soaking: { state: 'Waiting', reason: 'MinSuccessTime', message: 'its content is healthy, and stays under watch' },
   done: { state: 'Done', reason: 'Healthy', message: '' },

@@ -52,7 +52,7 @@ const CONTENT: Readonly<Record<CopyCount, ContentState>> = {
   altered: 'failed',
   waiting: 'progressing',
   unknown: 'progressing',
-  held: 'progressing',
+  held: 'paused',
   paused: 'paused',
 }
 

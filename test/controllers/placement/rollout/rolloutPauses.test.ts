@@ -336,3 +336,20 @@ t.test('what a paused EdgePlacement beside it keeps fails no cluster', async t =
   t.equal(held('florin', 'side'), '1')
   t.match(states(2), { rollout: 'Stuck', florin: 'Stuck' })
 })
+
+t.test('a cluster whose syncer is paused does not fail by its deadline', async t => {
+  const { edit, pass, report, held, states } = await rolledOut(t, {
+    type: 'Progressive',
+    progressive: { maxConcurrency: 1, progressDeadline: '15s' },
+    onFailure: 'Rollback',
+  })
+  await edit('page', '2')
+  await pass(3000)
+  await report('florin', ['page'], { state: 'held', reason: 'Paused' })
+  await pass(20_000)
+  t.match(states(2), { rollout: 'Stuck', florin: 'Stuck' })
+  t.same([held('florin'), held('guilder')], ['2', '1'])
+  await report('florin')
+  await pass(1000)
+  t.same([held('florin'), held('guilder')], ['2', '2'])
+})

@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import { statusError } from '../../../../src/apimachinery/errors.ts'
 import { at, records } from '../../../../src/apimachinery/fields.ts'
+import type { Exception } from '../../../../src/placement/outcome/outcome.ts'
 import { EDGE_PLACEMENTS, PLACEMENT_ROLLOUTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { SetClock } from '../../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from '../translatorWorld.ts'
@@ -11,14 +12,16 @@ export type Cluster = 'florin' | 'guilder'
 export const WITH_DEADLINE = { type: 'Progressive', progressive: { maxConcurrency: 1, progressDeadline: '60s' } }
 export const ONE_BY_ONE = { type: 'Progressive', progressive: { maxConcurrency: 1 } }
 
+const REFUSED: Pick<Exception, 'state' | 'reason'> = { state: 'refused', reason: 'Invalid' }
+
 export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
   const clock = new SetClock()
   const here = await world(t, clock)
   const { server, wds } = here
   const numbers = new Map<string, number>()
   const box = (name: Cluster) => here[name]
-  /** A cluster has processed all that is in its mailbox, but for what it refuses. */
-  const report = async (name: Cluster, refused: readonly string[] = []): Promise<void> => {
+  /** A cluster has processed all that is in its mailbox, but for what it refuses or holds. */
+  const report = async (name: Cluster, excepted: readonly string[] = [], state = REFUSED): Promise<void> => {
     const number = (numbers.get(name) ?? 0) + 1
     numbers.set(name, number)
     const exception = (key: string) => ({
@@ -27,9 +30,8 @@ export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
       namespace: 'commonstuff',
       name: key,
       seq: server.revision,
-      state: 'refused' as const,
-      reason: 'Invalid',
       message: 'no',
+      ...state,
       since: new Date(clock.now()).toISOString(),
     })
     here.outcomes().take(box(name), {
@@ -39,7 +41,7 @@ export async function rolloutWorld(t: Pick<Test, 'teardown'>) {
       whole: true,
       compared: true,
       processed: server.revision,
-      exceptions: refused.map(exception),
+      exceptions: excepted.map(exception),
       settled: [],
       unlisted: {},
     })
