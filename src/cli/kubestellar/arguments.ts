@@ -1,4 +1,4 @@
-/** Arguments of the inventory commands: a name and labels, checked as the server will check them. */
+/** Arguments of the commands, checked as the server will check them: names, labels, durations. */
 import { InvalidArgumentError } from 'commander'
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
 import { CommandError } from '../shell/commandError.ts'
@@ -78,10 +78,10 @@ export function lifetime(mostSeconds: number, meaning = ''): (text: string) => n
 /** The shortest time that servers give to certificates and tokens. */
 const MIN_LIFETIME_SECONDS = 600
 
-/** Reads the seconds of a `--timeout`: a duration, or a number without a unit. @throws InvalidArgumentError */
+/** Reads the whole seconds of a `--timeout`: a duration, or a number without a unit. @throws InvalidArgumentError */
 export function timeoutSeconds(text: string): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : durationMs(text)
-  if (ms !== undefined && ms <= MAX_TIMEOUT_MS) return ms / 1000
+  if (ms !== undefined && ms <= MAX_TIMEOUT_MS) return Math.ceil(ms / 1000)
   throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
 }
 

@@ -19,16 +19,17 @@ t.teardown(() => client.close())
 const main = join(temporaryDir(t), 'main')
 copyFileSync(server.kubeconfigPath, main)
 
-/** Runs a plugin; `answer`: the input of a person at a terminal's prompt. */
-async function run(line: string, answer?: string) {
+/** Runs a plugin; `answer`: the input of a person at a terminal's prompt, after what comes to pass `meanwhile`. */
+async function run(line: string, answer?: string, meanwhile?: () => Promise<unknown>) {
   const [out, err, asked]: [string[], string[], string[]] = [[], [], []]
   const terminal = {
     out: (text: string) => void out.push(text),
     err: (text: string) => void err.push(text),
     ...(answer !== undefined && {
-      ask(question: string) {
+      async ask(question: string) {
         asked.push(question)
-        return Promise.resolve(answer)
+        await meanwhile?.()
+        return answer
       },
     }),
   }
@@ -78,6 +79,17 @@ t.test('a space is deleted with what is below it, and a person is asked before',
   })
   for (const path of ['.', '-', '~', ':root', ''])
     t.match(await run(`ws delete ${path}`), { code: 1, out: [], err: [/^Error: .*(name a workspace|no parent)/] }, path)
+})
+
+t.test('a yes is about what the question was about, and not about one that came into its place', async t => {
+  await run('ws ensure root:shops')
+  const anew = () => run('ws delete root:shops').then(() => run('ws ensure root:shops'))
+  t.match(await run('ws delete root:shops', 'y', anew), {
+    code: 1,
+    err: [/might have been deleted and then recreated/],
+  })
+  t.ok((await names('root')).includes('shops'))
+  await run('ws delete root:shops')
 })
 
 t.test('what takes consent or credentials away asks too', async t => {

@@ -71,7 +71,8 @@ export async function ensureBoth(space: SpaceClient, entry: InventoryEntry, term
 }
 
 export async function removeDefault(space: SpaceClient, terminal: Terminal): Promise<void> {
-  if (await remove(space, LOCATIONS, 'default')) terminal.out(deletion(LOCATIONS, 'default'))
+  const found = await find(space, LOCATIONS, 'default')
+  if (await remove(space, LOCATIONS, found)) terminal.out(deletion(LOCATIONS, 'default'))
 }
 
 export interface RemoveOptions extends ConfirmOptions {
@@ -99,29 +100,31 @@ export async function removeLocation(
 ): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
   const target = await find(space, SYNC_TARGETS, name)
+  const location = await find(space, LOCATIONS, name)
+  const asking = { yes: yes === true }
   if (target) {
     const fate = detachPolicy ?? str(target.spec, 'detachPolicy')
     const workloadGoes = fate === 'Delete' && !force
     const what = workloadGoes ? 'deletes what was placed there' : 'leaves what was placed there as it is'
     if (yes !== true && terminal.ask) await show(target)
-    await confirm(
-      `This takes the cluster "${name}" out of the inventory, and ${what}.`,
-      { yes: yes === true },
-      terminal,
-    )
+    await confirm(`This takes the cluster "${name}" out of the inventory, and ${what}.`, asking, terminal)
+  } else if (location) {
+    const what = `This deletes the Location "${name}", and takes what it leads to its clusters off them.`
+    await confirm(what, asking, terminal)
   }
+  const uid = target?.metadata.uid ?? ''
   if (target && detachPolicy !== undefined)
-    await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', { spec: { detachPolicy } }, OPTIONS))
+    await unlessGone(
+      space.patch(SYNC_TARGETS, { name }, 'merge', { metadata: { uid }, spec: { detachPolicy } }, OPTIONS),
+    )
   if (target && force) {
-    const { uid = '' } = target.metadata
     const body = { metadata: { uid, annotations: { [FORCE_DETACH_ANNOTATION]: uid } } }
     await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', body, OPTIONS))
   }
   // before the Location: from now on the mailbox stays as it is, and the syncer decides what goes
-  const deletedTarget = (await remove(space, SYNC_TARGETS, name)) && target
-  const location = await find(space, LOCATIONS, name)
-  const deletedLocation = (await remove(space, LOCATIONS, name)) && location
-  const deleted = [deletedTarget, deletedLocation].filter(object => typeof object === 'object')
+  const deletedTarget = await remove(space, SYNC_TARGETS, target)
+  const deletedLocation = await remove(space, LOCATIONS, location)
+  const deleted = [deletedTarget, deletedLocation].filter(object => object !== undefined)
   if (deleted.length === 0 && !ignoreNotFound) throw await noLocation(space, name)
   if (deletedLocation) terminal.out(deletion(LOCATIONS, name))
   if (target) await waitUntilLeft(space, target, { timeoutSeconds, terminal })
@@ -233,14 +236,20 @@ async function find(space: SpaceClient, resource: GroupVersionResource, name: st
   }
 }
 
-/** @returns whether it was there */
-async function remove(space: SpaceClient, resource: GroupVersionResource, name: string): Promise<boolean> {
+/** Deletes this very object, and none that came into its place. @returns it, where it was still there */
+async function remove(
+  space: SpaceClient,
+  resource: GroupVersionResource,
+  object: KubeObject | undefined,
+): Promise<KubeObject | undefined> {
+  if (object === undefined) return undefined
+  const { name = '', uid = '' } = object.metadata
   try {
-    await space.delete(resource, { name })
-    return true
+    await space.delete(resource, { name }, { preconditions: { uid } })
+    return object
   } catch (error) {
     if (!isStatusError(error, 'NotFound') || error.details?.kind !== resource.resource) throw error
-    return false
+    return undefined
   }
 }
 

@@ -41,7 +41,9 @@ export async function deleteSpace(
       const what = `This deletes the workspace "${path}"${await contents(client, path)}, and what it placed in clusters.`
       await confirm(what, {}, terminal)
     }
-    await above.delete(WORKSPACES, { name })
+    // somebody may have made another one of the name during the question
+    const { uid } = workspace.metadata
+    await above.delete(WORKSPACES, { name }, uid === undefined ? {} : { preconditions: { uid } })
   } catch (error) {
     if (!isStatusError(error, 'NotFound') || error.details?.kind !== WORKSPACES.resource) throw error
     if (ignoreNotFound) return undefined

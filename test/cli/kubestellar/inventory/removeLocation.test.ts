@@ -2,6 +2,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { removeLocation } from '../../../../src/cli/kubestellar/inventory/inventory.ts'
 import { kubectlKubestellar } from '../../../../src/cli/kubestellar/program.ts'
 import { FIRST_OBJECTS } from '../../../../src/cli/orrery/server/placementOptions.ts'
 import { httpClient } from '../../../../src/client/http/httpClient.ts'
@@ -104,4 +105,44 @@ t.test('wrong words touch nothing', async t => {
   t.equal(wrong.code, 1)
   t.match(wrong.err, ['Error: --workload: "orphan" is neither "keep" nor "delete"'])
   t.ok(await inventory.get(LOCATIONS, FLORIN))
+})
+
+/** As a person has it, who answers with yes, after what comes to pass `meanwhile`. */
+async function removed(workload: string | undefined, meanwhile: () => Promise<unknown>) {
+  const questions: string[] = []
+  const ask = async (question: string): Promise<string> => {
+    questions.push(question)
+    await meanwhile()
+    return 'y'
+  }
+  const terminal = { out: () => {}, err: () => {}, ask }
+  const options = { timeout: 0, ...(workload !== undefined && { workload }) }
+  const done = await removeLocation(inventory, 'florin', options, { terminal, show: async () => {} }).then(
+    objects => objects.map(({ kind }) => kind),
+    ({ message }: Error) => message,
+  )
+  return { questions, done }
+}
+
+t.test('a yes takes no cluster that came into the place of the one in the question', async t => {
+  await ks('remove location florin --timeout 0')
+  await letGo()
+  for (const workload of [undefined, 'delete']) {
+    await ks('ensure location florin env=prod')
+    const { done } = await removed(workload, async () => {
+      await ks('remove location florin')
+      await ks('ensure location florin env=prod')
+    })
+    t.match(done, /deleted and then recreated|metadata\.uid: .*immutable/)
+    const { spec, metadata } = await inventory.get(SYNC_TARGETS, FLORIN)
+    t.strictSame([spec, metadata.deletionTimestamp], [undefined, undefined])
+  }
+})
+
+t.test('a Location alone leads to clusters too, and goes after a question', async t => {
+  await inventory.delete(SYNC_TARGETS, FLORIN)
+  t.match(await removed(undefined, async () => {}), {
+    questions: [/deletes the Location "florin", and takes what it leads to its clusters off them\. Go on/],
+    done: ['Location'],
+  })
 })

@@ -181,6 +181,7 @@ t.test('what the user types is checked before anything is sent', async t => {
   for (const text of ['87600h', '2160h1s', '5m', '10y'])
     t.throws(() => read(text), { message: 'It is no duration between 10m and 2160h; that is enough.' })
   t.strictSame(['0', '90', '1m30s', '24h'].map(timeoutSeconds), [0, 90, 90, 86_400])
+  t.strictSame(['1.001s', '1ms'].map(timeoutSeconds), [2, 1], 'timers of Node take whole milliseconds')
   for (const text of ['soon', '25h'])
     t.throws(() => timeoutSeconds(text), { message: 'It is no duration such as 90s or 5m, of at most 24h.' })
 })
