@@ -122,12 +122,12 @@ class MailboxController {
       },
       spec: { type: { name: 'mailbox', path: TYPES_PATH } },
     }
-    // of one that is there the event is on the way and wakes this key again
+    // the event of one that is there is on the way and wakes this key again
     await unlessThere(this.#client.in(MAILBOX_PARENT).create(WORKSPACES, object, OPTIONS))
   }
 
   async #remove(name: string, { uid }: MailboxFact): Promise<void> {
-    // of another Workspace of that name the event is on the way
+    // the event of another Workspace of that name is on the way
     await unlessChanged(this.#client.in(MAILBOX_PARENT).delete(WORKSPACES, { name }, { preconditions: { uid } }))
   }
 }

@@ -51,7 +51,7 @@ export class UpsyncRecords {
     const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: requestedBy === '' ? null : requestedBy } } }
     const api = this.#client.in(mailbox.space)
     const ref = refOf({ namespace, name })
-    // of another object of the name the event comes
+    // the event of another object of the name comes
     await unlessChanged(api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER }))
   }
   /** The space that owns a copy, where it asks for associated objects of a kind. */

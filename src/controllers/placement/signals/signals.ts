@@ -1,6 +1,6 @@
 /**
  * Signals: facts that a room sends to the rooms after it, which it does not know. A signal names what changed and never what to do.
- * Readers get it in the order in which they were added; assembly.ts adds all of them, below the parts.
+ * Readers get it in the order in which they were added. signalReaders.ts adds all readers of {@link Signals}.
  */
 import type { Destination } from '../../../placement/words/ways.ts'
 

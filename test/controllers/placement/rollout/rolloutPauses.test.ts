@@ -102,7 +102,7 @@ t.test('a pause goes on with a newer edit, with who paused it, and an undo passe
   t.same([held('florin'), held('guilder')], ['1', '1'])
   await wds.patch(PLACEMENT_REVISIONS, { name: 'ep.1' }, 'merge', { spec: { pinned: null } })
   await pass(3000)
-  t.not(states(3).rollout, 'Paused', 'a way back ends the pause')
+  t.equal(states(3).rollout, 'Running', 'a way back ends the pause')
 })
 
 t.test('a pause outlasts the end of its rollout: the next edit waits, too', async t => {
