@@ -3,6 +3,7 @@
  * ever added up anew. Spaces that stand nowhere in the tree (yet, or any more) are counted by themselves.
  */
 import { getOrInsert } from '../../apimachinery/getOrInsert.ts'
+
 export interface Use {
   readonly objects: number
   readonly bytes: number

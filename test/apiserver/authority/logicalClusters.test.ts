@@ -22,5 +22,7 @@ t.test('whoever administers a space does not change or delete its LogicalCluster
     code: 200,
     body: { metadata: { annotations: { 'kcp.io/path': 'root:team' } } },
   })
+  const note = { metadata: { annotations: { note: 'by an administrator of the server' } } }
+  await team.ok(team.patch(`${CLUSTERS}/cluster`, 'merge', note))
   await api.ok(api.delete('/apis/tenancy.kcp.io/v1alpha1/workspaces/team'))
 })

@@ -1,6 +1,7 @@
 // A worker retries what fails, and each cause is news once; the end of the store or of the worker is none.
 import t from 'tap'
 import { KeyWorker } from '../../../src/apiserver/following/keyWorker.ts'
+import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
 import { StorageError } from '../../../src/storage/store.ts'
 import { FakeClock, settle } from '../../client/support/fakeClock.ts'
 import { timeBy } from '../../support/time.ts'
@@ -51,4 +52,35 @@ t.test('each cause is news once, and a success after it too', async t => {
   t.equal(fates.length, 1)
   await worker.note('a', new Error('late'))
   t.same(news, [], 'after its end it neither works nor tells')
+})
+
+t.test('its keys have the turns, the places and the guard that it names', async t => {
+  const clock = new FakeClock()
+  const begun: string[] = []
+  const guarded: string[] = []
+  const guard: KeyGuard = {
+    holds: () => undefined,
+    begin: id => guarded.push(id),
+    end() {},
+    intake: () => ({ ticket: 0, isCareful: false }),
+  }
+  const worker = new KeyWorker<string>(
+    {
+      id: key => key,
+      party: key => key[0]!,
+      lane: key => ({ owner: key.at(-1)! }),
+      concurrency: 2,
+      // hangs
+      reconcile: key => new Promise(() => begun.push(key)),
+      failed() {},
+    },
+    { ...timeBy(clock), guard },
+  )
+  for (const key of ['a1x', 'a2x', 'a3x', 'a4y']) worker.add(key)
+  worker.start()
+  await settle()
+  t.same(begun, ['a1x', 'a4y'], 'two at a time, of two owners')
+  await clock.advance(1000)
+  t.same(begun, ['a1x', 'a4y', 'a2x', 'a3x'], 'what is slow of a party takes no place')
+  t.same(guarded, begun)
 })

@@ -20,6 +20,23 @@ t.test('a thread has its part of connections and of seats; watches are counted t
   })
 })
 
+t.test('a thread judges requests as the main thread does', async t => {
+  const rules = {
+    spaces: true,
+    fairness: false,
+    tokenFile: '/tokens',
+    oidc: { issuerUrl: 'https://issuer' },
+    anonymousAuth: true,
+    clientCertificateNetworks: ['10.0.0.0/8'],
+    webhookAllowedHosts: ['hooks.example.com'],
+    disabledAdmissionPlugins: ['PodSecurity'],
+    serviceClusterIpRange: '10.1.0.0/16',
+    serviceNodePortRange: '30000-30010',
+  }
+  t.match(threadOptions({ ...OPTIONS, ...rules } as unknown as ApiServerOptions, WHOLE), rules)
+  t.notOk('tokenFile' in threadOptions({ ...OPTIONS, tokenFile: undefined } as unknown as ApiServerOptions, WHOLE))
+})
+
 t.test('bytes that watches leave unread', async t => {
   const holder = { spaces: ['a'], user: 'u' }
   const unread = new HeldRequests(shareOf(UNREAD, 4))
