@@ -1,6 +1,7 @@
 /** `bootstrap create|list|revoke`: the credential of an inventory by which many clusters join. */
 import { str } from '../../../apimachinery/fields.ts'
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SECRETS, SERVICE_ACCOUNTS } from '../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { listAll } from '../../../client/listWatch.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
@@ -23,7 +24,7 @@ import { ANSWERS_VERSION, columns, type DocumentOptions, printAnswer, printDocum
 import { pathOf, pathOfId, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
-import { coreSpace, SERVICE_ACCOUNTS } from './mailbox.ts'
+import { coreSpace } from './mailbox.ts'
 import { serverAccess, syncerBase } from './prepForSyncer.ts'
 import { kubeconfigOf, toYaml } from './syncerManifest.ts'
 
@@ -41,7 +42,6 @@ export interface BootstrapCreateOptions extends BootstrapOptions {
   syncerServer?: string
 }
 
-const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const COLUMNS = ['NAME', 'INVENTORY', 'APPROVES', 'EXPIRES']
 
 /** Writes a kubeconfig. @throws CommandError */

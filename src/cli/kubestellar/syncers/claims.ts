@@ -1,5 +1,6 @@
 /** `approve` and `deny`: which clusters that came with a bootstrap credential get the credential of a syncer. */
-import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SECRETS } from '../../../apimachinery/resources.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { listAll } from '../../../client/listWatch.ts'
@@ -44,7 +45,6 @@ interface Found extends Claim {
   readonly mailbox: SpaceClient
 }
 
-const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const COLUMNS = ['SYNCTARGET', 'STATE', 'CLAIM', 'SINCE', 'BOOTSTRAP']
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 const AT_ONCE = 8

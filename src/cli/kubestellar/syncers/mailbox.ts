@@ -1,8 +1,8 @@
 /** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { didYouMean } from '../../../apimachinery/nearest.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { CLUSTER_ANNOTATION, WORKSPACES } from '../../../apimachinery/resources.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION, SECRETS, SERVICE_ACCOUNTS, WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../../client/client.ts'
 import { listAll } from '../../../client/listWatch.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
@@ -20,9 +20,6 @@ import { CommandError, NO_MAILBOX, NOT_THE_CORE_SPACE } from '../../shell/comman
 import { phaseOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-
-export const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
-export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 
 export interface FoundSyncTarget {
   readonly name: string
@@ -164,7 +161,10 @@ export async function requestCredential(
   return token
 }
 
-/** Secrets of a mailbox that are credentials of its syncer. `waiting`: claims that got nothing; what came while the mailbox had a syncer comes anew, and is approved anew. */
+/**
+ * Secrets of a mailbox that are credentials of its syncer. `waiting`: claims that got nothing; what came while the mailbox had a syncer
+ * comes anew, and is approved anew.
+ */
 export async function secretsOf(
   mailbox: SpaceClient,
 ): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined; waiting: KubeObject[] }> {

@@ -1,5 +1,6 @@
 /** `syncer revoke|rotate|remove|adopt`: the end of a syncer's credentials, and a new one. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { SECRETS, SERVICE_ACCOUNTS } from '../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../client/kubeconfig.ts'
@@ -15,15 +16,7 @@ import { pathOf, type Session } from '../../shell/session/session.ts'
 import { serverOf } from '../../shell/session/spaces.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { waitFor } from '../../shell/waitFor.ts'
-import {
-  type FoundSyncTarget,
-  findSyncTarget,
-  requestCredential,
-  SECRETS,
-  SERVICE_ACCOUNTS,
-  secretsOf,
-  waitForMailbox,
-} from './mailbox.ts'
+import { type FoundSyncTarget, findSyncTarget, requestCredential, secretsOf, waitForMailbox } from './mailbox.ts'
 import { syncerAccess, syncerBase } from './prepForSyncer.ts'
 import { credentialSecret, syncerId, syncerKubeconfig, toYaml } from './syncerManifest.ts'
 
