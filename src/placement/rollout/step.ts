@@ -35,7 +35,7 @@ export interface ClusterFacts {
   readonly beganMs?: number | undefined
   /** Whether it was `Done` in an earlier step of this rollout. */
   readonly wasDone?: boolean
-  /** Silent, paused or leaving. */
+  /** Silent, at a paused Location or leaving. */
   readonly away: boolean
   /** Away since nothing comes from it. Its content is the last that was known to have failed, or `unknown`. */
   readonly isSilent?: boolean

@@ -19,7 +19,7 @@ export interface ClusterContent {
   readonly content: ContentState
   /** No report of its syncer came in this run: it may be silent, or about to report. */
   readonly isUnreported?: true
-  /** Silent, paused or leaving. */
+  /** Silent, at a paused Location or leaving. */
   readonly isAway: boolean
   /** It is away since nothing comes from it. */
   readonly isSilent?: true
