@@ -55,6 +55,19 @@ t.test('the errors of a long list neither fill the memory nor are a fault of the
   t.strictSame(faults, [])
 })
 
+t.test('a long text of many parts has an error for few of them, and is no fault of the server', async t => {
+  const registry = ','.repeat(200_000)
+  const volumes = [{ name: 'v', quobyte: { registry, volume: 'v' } }]
+  t.equal(createErrors('v1 pods', { spec: podSpec({ volumes }) }).length, 1)
+  const ranges = 'service.beta.kubernetes.io/load-balancer-source-ranges'
+  const metadata = { annotations: { [ranges]: ','.repeat(200_000) } }
+  const service = { metadata, spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }
+  t.match(createErrors('v1 services', service).at(-1), /^metadata\.annotations\[service\.beta/)
+  const { spec } = samples['resource.k8s.io/v1 resourceslices'] as { spec: { pool: object } }
+  const pool = { ...spec.pool, name: '/'.repeat(200_000) }
+  t.ok(createErrors('resource.k8s.io/v1 resourceslices', { spec: { ...spec, pool } }).length < 300)
+})
+
 t.test('a schedule that nobody could mean is not read', async t => {
   const { spec } = samples['batch/v1 cronjobs']!
   const errors = (schedule: string) => createErrors('batch/v1 cronjobs', { spec: { ...(spec as object), schedule } })

@@ -35,7 +35,7 @@ export function poolName(name: string, field: string): FieldError[] {
   if (name === '') return [fieldError.required(field)]
   return [
     ...when(name.length > LONGEST_POOL, () => fieldError.tooLong(field, LONGEST_POOL)),
-    ...name.split('/').flatMap(part => invalidBy(dns1123Subdomain, part, field)),
+    ...name.split('/', LONGEST_POOL).flatMap(part => invalidBy(dns1123Subdomain, part, field)),
   ]
 }
 

@@ -158,8 +158,8 @@ function loadBalancerErrors(
     // the capital is upstream's
     const field = 'spec.LoadBalancerSourceRanges'
     only(field)
-    const judged = [...ranges.entries()].filter(([, range]) => !known.has(range))
-    errors.push(...judged.flatMap(([i, range]) => cidr(range.trim(), `${field}[${i}]`)))
+    for (const [i, range] of ranges.entries())
+      if (!known.has(range)) errors.push(...cidr(range.trim(), `${field}[${i}]`))
   } else if (annotated !== undefined) {
     const field = `metadata.annotations[${SOURCE_RANGES}]`
     only(field)
@@ -167,7 +167,7 @@ function loadBalancerErrors(
       annotated.trim() === '' || old?.metadata.annotations?.[SOURCE_RANGES] === annotated
         ? []
         : annotated.trim().split(',')
-    errors.push(...items.flatMap(range => cidr(range.trim(), field)))
+    for (const range of items) errors.push(...cidr(range.trim(), field))
   }
   if (has(spec, 'allocateLoadBalancerNodePorts')) only('spec.allocateLoadBalancerNodePorts')
   if (!has(spec, 'loadBalancerClass')) return errors

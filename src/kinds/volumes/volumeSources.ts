@@ -93,8 +93,8 @@ const quobyte: Rule = (source, path) => {
     const detail = 'must be a UUID and may not exceed a length of 64 characters'
     errors.push(fieldError.required(`${path}.tenant`, detail))
   } else {
-    const bad = registry.split(',').filter(pair => !/^([^:[\]]*|\[[^[\]]*\]):[^:]*$/.test(pair))
-    errors.push(...bad.map(() => fieldError.invalid(`${path}.registry`, registry, pairs)))
+    const isBad = registry.split(',').some(pair => !/^([^:[\]]*|\[[^[\]]*\]):[^:]*$/.test(pair))
+    if (isBad) errors.push(fieldError.invalid(`${path}.registry`, registry, pairs))
   }
   return [...errors, ...required(source, path, 'volume')]
 }
