@@ -68,6 +68,14 @@ t.test('the writer of a sink may read the Events and Secrets that it sends', asy
   const elsewhere = await alice.patch(`${SINKS}/alices`, 'merge', { spec: { url: 'https://evil.example.com' } })
   t.equal(elsewhere.code, 403, "somebody else's token does not go to another place")
   await alice.ok(alice.patch(`${SINKS}/alices`, 'merge', { metadata: { labels: { a: 'b' } } }))
+  const rules = [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['token'], verbs: ['get'] }]
+  await shop.ok(shop.post(`${RBAC}/namespaces/default/roles`, { metadata: { name: 'token' }, rules }))
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'token' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]
+  await shop.ok(
+    shop.post(`${RBAC}/namespaces/default/rolebindings`, { metadata: { name: 'token' }, roleRef, subjects }),
+  )
+  await alice.ok(alice.patch(`${SINKS}/alices`, 'merge', { spec: { url: 'https://example.com/others' } }))
   await shop.ok(shop.delete(`${SINKS}/alices`))
 })
 

@@ -217,14 +217,9 @@ t.test('approving and hurrying take verbs of their own', async t => {
     code: 403,
     body: { message: /cannot expedite/ },
   })
-  const more = [
-    {
-      op: 'add',
-      path: '/rules/-',
-      value: { apiGroups: ['edge.kubestellar.io'], resources: ['placementrollouts'], verbs: ['approve'] },
-    },
-  ]
-  await shop.ok(shop.patch(`${RBAC}/clusterroles/alice`, 'json', more))
+  const ofThis = { resources: ['placementrollouts'], resourceNames: ['web.2'] }
+  const value = { apiGroups: ['edge.kubestellar.io'], ...ofThis, verbs: ['approve'] }
+  await shop.ok(shop.patch(`${RBAC}/clusterroles/alice`, 'json', [{ op: 'add', path: '/rules/-', value }]))
   t.match(await alice.patch(ROLLOUT, 'merge', approval), {
     code: 200,
     body: { spec: { approvals: [{ group: 'prod', by: 'alice' }] } },
