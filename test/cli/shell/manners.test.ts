@@ -82,14 +82,14 @@ t.test('a space is deleted with what is below it, and a person is asked before',
 })
 
 t.test('a yes is about what the question was about, and not about one that came into its place', async t => {
-  await run('ws ensure root:shops')
   const anew = () => run('ws delete root:shops').then(() => run('ws ensure root:shops'))
-  t.match(await run('ws delete root:shops', 'y', anew), {
-    code: 1,
-    err: [/might have been deleted and then recreated/],
-  })
-  t.ok((await names('root')).includes('shops'))
-  await run('ws delete root:shops')
+  for (const line of ['ws delete root:shops', 'kubestellar remove team shops']) {
+    await run('kubestellar ensure team shops --imw root:imw1 --members shops')
+    const { code, err } = await run(line, 'y', anew)
+    t.match({ code, last: err.at(-1) }, { code: 1, last: /might have been deleted and then recreated/ }, line)
+    t.ok((await names('root')).includes('shops'))
+    await run('ws delete root:shops')
+  }
 })
 
 t.test('what takes consent or credentials away asks too', async t => {

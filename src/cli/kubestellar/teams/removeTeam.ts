@@ -48,7 +48,8 @@ export async function removeTeam(
   const path = pathBelowRoot(name)
   const { parent = ROOT_SPACE, name: own } = splitPath(path)
   await requireRights(client, [{ space: parent, verb: 'delete', resource: WORKSPACES }])
-  const isThere = (await unlessGone(client.in(parent).get(WORKSPACES, { name: own }))) !== undefined
+  const seen = await unlessGone(client.in(parent).get(WORKSPACES, { name: own }))
+  const isThere = seen !== undefined
   if (isThere) await requireTeam(client.in(path), path)
   const inventories = options.imw === undefined ? [] : [await pathOf(session, options.imw)]
   if (isThere && options.imw === undefined) inventories.push(...(await boundBy(client.in(path))))
@@ -70,7 +71,7 @@ export async function removeTeam(
   }
   if (isThere || granted.size === 0) {
     try {
-      const deleted = await deleteSpace(session, path, { ...options, yes: true }, terminal)
+      const deleted = await deleteSpace(session, path, { ...options, yes: true, seen }, terminal)
       if (deleted !== undefined) removed.push(deleted)
     } catch (error) {
       for (const inventory of granted.keys())

@@ -19,6 +19,8 @@ export interface DeletionOptions extends ConfirmOptions {
   ignoreNotFound?: boolean
   /** `--no-wait`: end when the deletion has begun. */
   wait?: boolean
+  /** The Workspace of a question before this one. */
+  seen?: KubeObject | undefined
 }
 
 /**
@@ -29,14 +31,14 @@ export interface DeletionOptions extends ConfirmOptions {
 export async function deleteSpace(
   { client, space }: Session,
   path: string,
-  { yes, wait = true, ignoreNotFound = false }: DeletionOptions,
+  { yes, wait = true, ignoreNotFound = false, seen }: DeletionOptions,
   terminal: Terminal,
 ): Promise<KubeObject | undefined> {
   const { parent = ROOT_SPACE, name } = splitPath(path)
   const above = client.in(parent)
   let workspace: KubeObject
   try {
-    workspace = await asSeen(above, name)
+    workspace = seen ?? (await asSeen(above, name))
     if (terminal.ask !== undefined && yes !== true) {
       const what = `This deletes the workspace "${path}"${await contents(client, path)}, and what it placed in clusters.`
       await confirm(what, {}, terminal)
