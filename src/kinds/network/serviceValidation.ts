@@ -167,7 +167,7 @@ function loadBalancerErrors(
       annotated.trim() === '' || old?.metadata.annotations?.[SOURCE_RANGES] === annotated
         ? []
         : annotated.trim().split(',')
-    for (const range of items) errors.push(...cidr(range.trim(), field))
+    for (const range of new Set(items)) errors.push(...cidr(range.trim(), field))
   }
   if (has(spec, 'allocateLoadBalancerNodePorts')) only('spec.allocateLoadBalancerNodePorts')
   if (!has(spec, 'loadBalancerClass')) return errors
