@@ -1,5 +1,5 @@
 /**
- * Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
+ * EventRecorder alone writes Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
  * minutes. A space gets a limited number of Events in that time, and as many about holds, refused claims and rollouts each. An Event that
  * stands there already takes no room, so that one cluster that comes and goes takes none from others.
  *
@@ -87,7 +87,7 @@ export class EventRecorder {
     spent.count++
     let sent: Sent | undefined
     try {
-      sent = await this.#send(this.#deps.client.in(space), event, isNewest)
+      sent = await this.#write(this.#deps.client.in(space), event, isNewest)
     } finally {
       if (sent === undefined || sent === 'same') spent.count--
     }
@@ -126,7 +126,7 @@ export class EventRecorder {
   }
 
   /** @throws what is no answer of the server */
-  async #send(api: SpaceClient, event: SourcedEvent, isNewest: boolean): Promise<Sent> {
+  async #write(api: SpaceClient, event: SourcedEvent, isNewest: boolean): Promise<Sent> {
     const sent = await this.#inTime(() =>
       unlessThere(api.create(EVENTS, event, { fieldManager: event.source.component })),
     )

@@ -1,4 +1,4 @@
-/** Router of tasks: hands each one to its room, or postpones it until enough is known. */
+/** Router of tasks: hands each one to its room, or postpones it until enough is known. {@link CopiesTogether} takes copies in batches. */
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Parts } from './assembly.ts'

@@ -1,4 +1,7 @@
-/** Removals from mailboxes: copies that no placement claims any more. An object that moves is created in its new place first. */
+/**
+ * Removals from mailboxes: copies that no placement claims any more go once {@link Brake.submit} allows it. An object that moves is
+ * created in its new place first.
+ */
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { isNamespaceKey } from '../../../placement/words/names.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'

@@ -2,7 +2,8 @@
  * The one decision about an object in a mailbox. The work on one copy, batches, checks, the brake and previews ask {@link decide}; a
  * preview asks it over imagined claims. It reads facts, remembers nothing, and ends before content.
  *
- * A new gate is a line of {@link keptBy}, a case of {@link CopyReconciler} that reports it, and a reason in previewedClusters.ts.
+ * A new gate is a line of {@link keptBy}, or of {@link mailboxGate} for a whole mailbox. It has a case of {@link CopyReconciler} and a
+ * reason in previewedClusters.ts.
  * `remove` and `pass` name a candidate only: {@link Brake.judge} judges candidates as a set.
  */
 import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'

@@ -1,5 +1,5 @@
 /**
- * Checks of whole mailboxes: at a start, when one comes, and when its stream begins anew. They run one after the other, in slices.
+ * Tasks of copies that an edit names are queued here. So are checks of whole mailboxes: at a start, when one comes, and when its stream begins anew. They run one after the other, in slices.
  * Correct copies need no task, read or write; the others are queued. While a mailbox awaits its check, single copies in it need
  * not be named.
  */

@@ -1,7 +1,7 @@
 /**
  * Copies that a change of a space may touch, before their tasks are queued: objects × mailboxes. One turn of the loop groups them by
- * the lists of mailboxes that objects share, so that one mailbox gets its tasks in a row. Nothing is queued until the space is known
- * whole. All of them count as pending meanwhile.
+ * the lists of mailboxes that objects share, so that one mailbox gets its tasks in a row. The checks of mailboxes queue them, once
+ * the space is known whole. All of them count as pending meanwhile.
  */
 import type { Signals } from '../signals/signals.ts'
 import type { PendingMarks } from './pendingMarks.ts'

@@ -1,6 +1,6 @@
 /**
  * Reports on retained copies: no placement selects them any more, and they stay because the brake holds them or something is paused. It
- * decides nothing: CopyRemovals does.
+ * decides nothing: {@link decide} and {@link Brake.judge} do.
  */
 
 import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'

@@ -2,7 +2,8 @@
  * Rollouts: carries placements with a rollout strategy from revision to revision. {@link RevisionMaker} makes revisions of edits.
  * {@link RolloutRunner} moves destinations to the newest one.
  *
- * Objects of users are never written. Copies are named only, and {@link decide} and the brake judge them as ever.
+ * Objects of users are never written. A rollout closes no gate: {@link StagedPlacement.at} gives each destination its content, and
+ * {@link decide} and the brake judge copies as ever.
  */
 import { type Clock, steadyMs } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'

@@ -1,4 +1,7 @@
-/** Sources of readings: copies of one object in all clusters of a placement, and objects that were carried up from them. */
+/**
+ * Items of summaries read statuses here: of one object's copies in all clusters through {@link WorkStatuses}, of objects that were
+ * carried up from their mailboxes.
+ */
 
 import { at, record } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'

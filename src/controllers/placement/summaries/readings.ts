@@ -1,5 +1,5 @@
 /**
- * Readings of one summary, one for each cluster or carried object. Only those that changed are made again, and only when somebody
+ * Readings of one summary, one for each cluster or carried object, by an item source. Only those that changed are made again, and only when somebody
  * asks for the summary: changes in a row cost one evaluation.
  */
 import type { Pace } from '../../../placement/desks/answered.ts'
