@@ -29,6 +29,8 @@ export interface RolloutAnswer {
   /** RFC 3339. */
   readonly at: string
   readonly isUrgent: boolean
+  /** A pause outlasts its rollout: newer edits wait, too. */
+  readonly isPaused: boolean
   readonly total: number
   readonly done: number
   readonly clusters: readonly ClusterAnswer[]
@@ -56,6 +58,7 @@ function answerOf(rollout: KubeObject): RolloutAnswer {
     by: str(spec, 'by'),
     at: str(spec, 'at'),
     isUrgent: at(spec, 'urgent') === true,
+    isPaused: at(spec, 'paused') === true,
     total: num(status, 'total'),
     done: num(status, 'done'),
     clusters: records(status, 'clusters').map(one => ({
@@ -101,13 +104,15 @@ const ORDER = ['Failed', 'Stuck', 'Running', 'Waiting', 'Paused', 'Planned', 'Do
 
 /** One rollout cluster by cluster. */
 export function rolloutText(rollout: RolloutAnswer, { wide, paint, nowMs, columns }: TextOptions): string[] {
-  const { placement, revision, from, state, message, by, at, isUrgent, clusters } = rollout
+  const { placement, revision, from, state, message, by, at, isUrgent, isPaused, clusters } = rollout
   const [who, when] = [by && ` by ${by}`, at && `, ${ago(at, nowMs)} ago`]
   const lines = [
     `${paint(`placement ${placement}`, 'bold')}: revision ${revision}${from > 0 ? ` after ${from}` : ''}${who}${when}`,
     paint(`${state}${message === '' ? '' : `: ${message}`}`, COLOURS[state]),
   ]
   if (isUrgent) lines.push(paint('It goes to all clusters at once, past its stages.', 'warn'))
+  if (isPaused)
+    lines.push(paint('It is paused, and newer edits wait, too: kubectl kubestellar rollout resume ends that.', 'warn'))
   const rank = (one: ClusterAnswer): number =>
     (ORDER.indexOf(one.state) + 1 || ORDER.length + 1) + (one.isAway ? 0.5 : 0)
   const sorted = clusters.toSorted((a, b) => rank(a) - rank(b) || (a.location < b.location ? -1 : 1))

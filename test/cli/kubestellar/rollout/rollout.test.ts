@@ -199,6 +199,15 @@ t.test('a pause is taken back; what has ended is not paused', async t => {
   t.match(await ks('pause api'), { code: 0, out: ['placementrollout.edge.kubestellar.io/api.1 paused'] })
   t.match(await specOf(PLACEMENT_ROLLOUTS, 'api.1'), { paused: true, pausedBy: { by: /\w/ } })
   t.match(await ks('pause api'), { code: 0, out: [/already paused/] })
+  await report('api', 1, 'Done')
+  const status = await ks('status api')
+  t.equal(status.code, 0)
+  t.match(
+    status.out.join('\n'),
+    /newer edits wait, too: kubectl kubestellar rollout resume ends that/,
+    'also when it is over',
+  )
+  await report('api', 1, 'Running')
   t.match(await ks('resume api'), { code: 0, out: [/resumed/] })
   t.notHas(await specOf(PLACEMENT_ROLLOUTS, 'api.1'), { paused: true })
   t.match(await ks('resume api'), { code: 0, out: [/is not paused/] })
