@@ -1,10 +1,10 @@
 /**
- * EventRecorder alone writes Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
- * minutes. A space gets a limited number of Events in that time, and as many about holds, refused claims and rollouts each. An Event that
- * stands there already takes no room, so that one cluster that comes and goes takes none from others.
+ * EventRecorder alone writes Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts
+ * on, at most once in some minutes. A space gets a limited number of Events in that time, and as many about holds, refused claims and
+ * rollouts each. An Event that stands there already takes no room, so that one cluster that comes and goes takes none from others.
  *
- * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and
- * none that a webhook of the space delays keeps anything else waiting.
+ * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and none
+ * that a webhook of the space delays keeps anything else waiting.
  */
 
 import { createHash } from 'node:crypto'

@@ -3,8 +3,7 @@
  * preview asks it over imagined claims. It reads facts, remembers nothing, and ends before content.
  *
  * A new gate is a line of {@link keptBy}, or of {@link mailboxGate} for a whole mailbox. It has a case of {@link CopyReconciler} and a
- * reason in previewedClusters.ts.
- * `remove` and `pass` name a candidate only: {@link Brake.judge} judges candidates as a set.
+ * reason in previewedClusters.ts. `remove` and `pass` name a candidate only: {@link Brake.judge} judges candidates as a set.
  */
 import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'

@@ -1,7 +1,7 @@
 /**
- * Tasks of copies that an edit names are queued here. So are checks of whole mailboxes: at a start, when one comes, and when its stream begins anew. They run one after the other, in slices.
- * Correct copies need no task, read or write; the others are queued. While a mailbox awaits its check, single copies in it need
- * not be named.
+ * Tasks of copies that an edit names are queued here. So are checks of whole mailboxes: at a start, when one comes, and when its stream
+ * begins anew. They run one after the other, in slices. Correct copies need no task, read or write; the others are queued. While a mailbox
+ * awaits its check, single copies in it need not be named.
  */
 import type { Logger } from '../../../client/logger.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'

@@ -1,6 +1,6 @@
 /**
- * Parameters of a Location, and of a Customizer for it, in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`. A name that nothing defines is a
- * fault. A short text can ask for a long value many times, so what would come of it is measured first.
+ * Parameters of a Location, and of a Customizer for it, in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`. A name that
+ * nothing defines is a fault. A short text can ask for a long value many times, so what would come of it is measured first.
  */
 import { cloneInSteps } from '../../../apimachinery/cloneInSteps.ts'
 import { jsonSizeInSteps, jsonTextSize } from '../../../apimachinery/jsonSize.ts'

@@ -1,6 +1,6 @@
 /**
- * Readings of one summary, one for each cluster or carried object, by an item source. Only those that changed are made again, and only when somebody
- * asks for the summary: changes in a row cost one evaluation.
+ * Readings of one summary, one for each cluster or carried object, by an item source. Only those that changed are made again, and only when
+ * somebody asks for the summary: changes in a row cost one evaluation.
  */
 import type { Pace } from '../../../placement/desks/answered.ts'
 import { type Combination, combine, type SummaryItem } from '../../../placement/summary/combination.ts'
